@@ -1,0 +1,40 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"hooklog/domain/record"
+)
+
+// LookType is the wire name and version of a look on svc.access.
+const LookType = "access.look/1"
+
+// Look is the record of a command that only looked: who saw what, and when. It
+// is written after the answer was decided, and the answer does not wait for it.
+type Look struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Principal string    `json:"principal"`
+	Roles     []string  `json:"roles,omitempty"`
+	Client    string    `json:"client,omitempty"`
+	Address   string    `json:"address,omitempty"`
+	Outcome   string    `json:"outcome"`
+	Time      time.Time `json:"time"`
+}
+
+// Encode gives the record to append, for one of n partitions.
+func (l Look) Encode(n int32) (record.Record, error) {
+	value, err := json.Marshal(l)
+	if err != nil {
+		return record.Record{}, fmt.Errorf("encode look: %w", err)
+	}
+	return record.Record{
+		Position: record.Position{Topic: record.TopicAccess, Partition: record.Spread(l.ID, n)},
+		Time:     l.Time,
+		Key:      []byte(l.ID),
+		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(LookType)}},
+		Value:    value,
+	}, nil
+}

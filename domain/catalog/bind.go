@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"hooklog/domain/fault"
+	"hooklog/domain/secret"
+)
+
+// Source is where a parameter came from.
+type Source uint8
+
+// The sources.
+const (
+	Query Source = iota
+	Body
+)
+
+// Given is one parameter as it was sent: every transport has texts.
+type Given struct {
+	Name   string
+	Value  string
+	Source Source
+}
+
+// Args are the parameters of one request, checked against the catalog.
+type Args struct {
+	values map[string]any
+}
+
+// Bind checks what was given: no unknown name, no contradiction, no secret in a
+// query, every value of its type, every required one there.
+func (c Command) Bind(given []Given) (Args, error) {
+	texts := make(map[string]string, len(given))
+	for _, g := range given {
+		if lower := strings.ToLower(g.Name); g.Source == Query && (lower == "password" || lower == "secret") {
+			return Args{}, fault.New(fault.Invalid, "%s must not stand in a query, because queries are written to logs; send it in the body.", g.Name)
+		}
+		p, ok := c.param(g.Name)
+		if !ok {
+			return Args{}, fault.New(fault.Invalid, "%s has no parameter %q.", c.Name, g.Name)
+		}
+		if before, twice := texts[p.Name]; twice && before != g.Value {
+			return Args{}, fault.New(fault.Invalid, "%s is given twice with different values.", p.Name)
+		}
+		texts[p.Name] = g.Value
+	}
+	args := Args{values: make(map[string]any, len(texts))}
+	for _, p := range c.Params {
+		text, ok := texts[p.Name]
+		if !ok {
+			if p.Required {
+				return Args{}, fault.New(fault.Invalid, "%s needs the parameter %s.", c.Name, p.Name)
+			}
+			continue
+		}
+		v, err := p.parse(text)
+		if err != nil {
+			return Args{}, err
+		}
+		args.values[p.Name] = v
+	}
+	return args, nil
+}
+
+func (c Command) param(name string) (Param, bool) {
+	for _, p := range c.Params {
+		if p.Name == name || (p.Alias != "" && p.Alias == name) {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+func (p Param) parse(text string) (any, error) {
+	switch p.Type {
+	case Integer:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "%s must be an integer.", p.Name)
+		}
+		return n, nil
+	case Boolean:
+		return ParseBool(p.Name, text)
+	case Token:
+		t, err := secret.ParseToken(text)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "%s must be a UUID of 36 lower-case characters.", p.Name)
+		}
+		return t, nil
+	default:
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, text) {
+			return nil, fault.New(fault.Invalid, "%s must be one of %s.", p.Name, strings.Join(p.Enum, ", "))
+		}
+		return text, nil
+	}
+}
+
+// ParseBool accepts exactly true and false.
+func ParseBool(name, text string) (bool, error) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, fault.New(fault.Invalid, "%s must be true or false.", name)
+}
+
+// Arg gives the named argument, or nil when it was not given. T must be the Go
+// type of the parameter's type: string, int, bool or secret.Token.
+func Arg[T any](a Args, name string) *T {
+	v, ok := a.values[name]
+	if !ok {
+		return nil
+	}
+	t := v.(T)
+	return &t
+}

@@ -1,0 +1,71 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"hooklog/domain/record"
+)
+
+// CommandType is the wire name and version of a command record.
+const CommandType = "command/1"
+
+// Internal commands: an operator's, on the machine itself. They are not in the
+// catalog, because no caller can send them.
+const (
+	// ClusterInit is the first command of every log: it brings the check value of
+	// the key ring and the administrator. Only the first one counts.
+	ClusterInit = "cluster.init"
+	// AdminReset gives the administrator a new password.
+	AdminReset = "admin.reset"
+)
+
+// Command is a record of svc.command: who wants what. Whether it is done is
+// decided by folding it, not by whoever wrote it.
+type Command struct {
+	// ID identifies the wish. A second record with it gets the first's outcome.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Fingerprint is a keyed digest of the request, which tells a repeat from
+	// another request under the same id.
+	Fingerprint string          `json:"fingerprint,omitempty"`
+	Params      json.RawMessage `json:"params,omitempty"`
+	Principal   string          `json:"principal"`
+	Roles       []string        `json:"roles,omitempty"`
+	Client      string          `json:"client,omitempty"`
+	Address     string          `json:"address,omitempty"`
+	Time        time.Time       `json:"time"`
+}
+
+// Encode gives the record to append.
+func (c Command) Encode() (record.Record, error) {
+	value, err := json.Marshal(c)
+	if err != nil {
+		return record.Record{}, fmt.Errorf("encode command %s: %w", c.Name, err)
+	}
+	return record.Record{
+		Position: record.Position{Topic: record.TopicCommand},
+		Time:     c.Time,
+		Key:      []byte(c.ID),
+		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(CommandType)}},
+		Value:    value,
+	}, nil
+}
+
+// DecodeCommand reads a command record; an error means that the record is an
+// invalid command, in every version and for ever.
+func DecodeCommand(r *record.Record) (Command, error) {
+	var c Command
+	if t := r.Header(record.HeaderType); t != CommandType {
+		return c, fmt.Errorf("record type %q is not %s", t, CommandType)
+	}
+	if err := json.Unmarshal(r.Value, &c); err != nil {
+		return c, fmt.Errorf("decode command: %w", err)
+	}
+	if c.ID == "" || c.Name == "" || c.Principal == "" {
+		return c, errors.New("a command needs id, name and principal")
+	}
+	return c, nil
+}

@@ -1,0 +1,66 @@
+package registry
+
+import (
+	"hooklog/domain/access"
+	"hooklog/domain/fault"
+)
+
+// InitParams are the parameters of ClusterInit.
+type InitParams struct {
+	Check string      `json:"check"`
+	Admin access.User `json:"admin"`
+}
+
+// ResetParams are the parameters of AdminReset.
+type ResetParams struct {
+	PasswordHash string `json:"passwordHash"`
+}
+
+// decideInternal answers the commands that only the machine's operator can
+// write. Concurrent first starts agree, because the first record on the log wins.
+func decideInternal(v View, c Command) (Event, error) {
+	if c.Principal != access.System {
+		return nil, fault.New(fault.Forbidden, "%s may not run %s.", c.Principal, c.Name)
+	}
+	if c.Name == ClusterInit {
+		return decideInit(v, c)
+	}
+	return decideReset(v, c)
+}
+
+func decideInit(v View, c Command) (Event, error) {
+	var p InitParams
+	if err := params(c, &p); err != nil {
+		return nil, err
+	}
+	if _, started := v.Cluster(); started {
+		return nil, fault.New(fault.Conflict, "The log is already in use.")
+	}
+	if err := p.Admin.Check(); err != nil {
+		return nil, err
+	}
+	if p.Admin.Name != access.Administrator {
+		return nil, fault.New(fault.Invalid, "The administrator is called %s.", access.Administrator)
+	}
+	return ClusterStarted{
+		Cluster: Cluster{Check: p.Check, CheckedBy: c.ID, Created: c.Time},
+		Admin:   p.Admin,
+	}, nil
+}
+
+func decideReset(v View, c Command) (Event, error) {
+	var p ResetParams
+	if err := params(c, &p); err != nil {
+		return nil, err
+	}
+	admin, ok := v.User(access.Administrator)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "There is no administrator yet; start the service once.")
+	}
+	admin.PasswordHash = p.PasswordHash
+	admin.Version++
+	if err := admin.Check(); err != nil {
+		return nil, err
+	}
+	return UserChanged{User: admin}, nil
+}

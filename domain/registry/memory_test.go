@@ -1,0 +1,154 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"hooklog/domain/access"
+	"hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+)
+
+// memory is the smallest State: maps that can be dumped and read back.
+type memory struct {
+	Init     *registry.Cluster
+	Users    map[string]access.User
+	Webhooks map[string]webhook.Webhook
+	Keys     map[string]string
+	Outcomes map[string]registry.Outcome
+	Time     time.Time
+}
+
+var _ registry.State = (*memory)(nil)
+
+func newMemory() *memory {
+	return &memory{
+		Users:    map[string]access.User{},
+		Webhooks: map[string]webhook.Webhook{},
+		Keys:     map[string]string{},
+		Outcomes: map[string]registry.Outcome{},
+	}
+}
+
+func (m *memory) Cluster() (registry.Cluster, bool) {
+	if m.Init == nil {
+		return registry.Cluster{}, false
+	}
+	return *m.Init, true
+}
+
+func (m *memory) User(name string) (access.User, bool) { u, ok := m.Users[name]; return u, ok }
+
+func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
+	w, ok := m.Webhooks[h.String()]
+	return w, ok
+}
+
+func (m *memory) KeyTaken(key string) bool { _, ok := m.Keys[key]; return ok }
+
+func (m *memory) Outcome(id string) (registry.Outcome, bool) { o, ok := m.Outcomes[id]; return o, ok }
+func (m *memory) LastTime() time.Time                        { return m.Time }
+func (m *memory) SetCluster(c registry.Cluster)              { m.Init = &c }
+func (m *memory) SetUser(u access.User)                      { m.Users[u.Name] = u }
+func (m *memory) SetWebhook(w webhook.Webhook)               { m.Webhooks[w.Token.Hash.String()] = w }
+
+func (m *memory) DropWebhook(w webhook.Webhook)            { delete(m.Webhooks, w.Token.Hash.String()) }
+func (m *memory) SetKey(key string, h secret.TokenHash)    { m.Keys[key] = h.String() }
+func (m *memory) DropKey(key string)                       { delete(m.Keys, key) }
+func (m *memory) SetOutcome(id string, o registry.Outcome) { m.Outcomes[id] = o }
+func (m *memory) SetLastTime(t time.Time)                  { m.Time = t }
+
+// dump is the whole state as text, in order.
+func (m *memory) dump(t testing.TB) string {
+	t.Helper()
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// restored is the state that an instance reads from its store after a restart.
+func restored(t testing.TB, dump string) *memory {
+	t.Helper()
+	m := newMemory()
+	if err := json.Unmarshal([]byte(dump), m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
+
+var monday = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// token is a TokenRef that is told from others by one digit.
+func token(n int) webhook.TokenRef {
+	t, err := secret.ParseToken("5eedc0de-1234-4abc-8def-01234567890" + string(rune('0'+n)))
+	if err != nil {
+		panic(err)
+	}
+	return webhook.TokenRef{Hash: t.Hash(), Last6: t.Last6(), Sealed: secret.NewSealed("sealed"), SealedFor: "c"}
+}
+
+// command is an administrator's command on monday.
+func command(id, name string, params any) registry.Command {
+	c := registry.Command{
+		ID: id, Name: name, Fingerprint: "f-" + id,
+		Principal: "kim", Roles: []string{access.RoleAdministrator}, Time: monday,
+	}
+	if params != nil {
+		text, err := json.Marshal(params)
+		if err != nil {
+			panic(err)
+		}
+		c.Params = text
+	}
+	return c
+}
+
+func create(id string, tokenNumber int, key string) registry.Command {
+	return command(id, "webhook.put", webhook.Put{Create: true, Token: token(tokenNumber), EventKey: &key}.WithDefaults())
+}
+
+func edit(id string, tokenNumber int, put webhook.Put) registry.Command {
+	put.Token = token(tokenNumber)
+	return command(id, "webhook.put", put)
+}
+
+func remove(id string, tokenNumber int) registry.Command {
+	return command(id, "webhook.delete", token(tokenNumber))
+}
+
+func get(id string, tokenNumber int) registry.Command {
+	return command(id, "webhook.get", token(tokenNumber))
+}
+
+// initialise is an operator's first start.
+func initialise(id, check string) registry.Command {
+	c := command(id, registry.ClusterInit, registry.InitParams{
+		Check: check,
+		Admin: access.User{Name: access.Administrator, PasswordHash: passwordHash, Roles: []string{access.RoleAdministrator}, Version: 1},
+	})
+	return bySystem(c)
+}
+
+func reset(id, hash string) registry.Command {
+	return bySystem(command(id, registry.AdminReset, registry.ResetParams{PasswordHash: hash}))
+}
+
+func bySystem(c registry.Command) registry.Command {
+	c.Principal, c.Roles = access.System, nil
+	return c
+}
+
+// folded is the state after the commands.
+func folded(commands ...registry.Command) *memory {
+	m := newMemory()
+	for _, c := range commands {
+		registry.Fold(m, c)
+	}
+	return m
+}
