@@ -1,0 +1,157 @@
+// Package call is the life of a webhook call after it was validated: accepted,
+// completed by each pipeline that listens, and polled for its result. It holds
+// the records of svc.call, their fold, the result JSON, trace ids and the pace
+// of polling. It never sees a payload.
+package call
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"hooklog/domain/record"
+)
+
+// The wire names of the records of svc.call.
+const (
+	AcceptedType  = "call.accepted/1"
+	CompletedType = "call.completed/1"
+)
+
+// Accepted is the commit point of a call: it names the event record, which is on
+// the log already, and the pipelines that listen. None means complete.
+type Accepted struct {
+	CorrelationID string    `json:"correlationId"`
+	TraceID       string    `json:"traceId"`
+	EventKey      string    `json:"eventKey"`
+	Last6         string    `json:"last6"`
+	Received      time.Time `json:"received"`
+	Method        string    `json:"method"`
+	// Size is the number of body bytes as received.
+	Size    int    `json:"size"`
+	Address string `json:"address,omitempty"`
+	Event   Event  `json:"event"`
+	// Listeners are the pipelines to run, as name@version.
+	Listeners []string `json:"listeners,omitempty"`
+}
+
+// Event says where the event record of a call lies and what it contains.
+type Event struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+	// SHA256 is the digest of the event record's headers and value, in hex.
+	SHA256 string `json:"sha256"`
+}
+
+// EventAt makes the reference to an appended event.
+func EventAt(p record.Position, d record.Digest) Event {
+	return Event{Topic: p.Topic, Partition: p.Partition, Offset: p.Offset, SHA256: hex.EncodeToString(d[:])}
+}
+
+// Status is the state of a result.
+type Status string
+
+// The states of a result.
+const (
+	Processing Status = "processing"
+	OK         Status = "ok"
+	Failed     Status = "error"
+)
+
+// Completed is the end of one listener's run of a call.
+type Completed struct {
+	CorrelationID string `json:"correlationId"`
+	Listener      string `json:"listener"`
+	// Attempt counts from 1; the first completion of the highest one counts.
+	Attempt int    `json:"attempt"`
+	Status  Status `json:"status"`
+	// Value is the sealed result value, bound to ValueField and ValueID; a failed
+	// run has none.
+	Value    string    `json:"value,omitempty"`
+	Finished time.Time `json:"finished"`
+}
+
+// ValueField is the field name that sealed completion values are bound to.
+const ValueField = "call.value"
+
+// ValueID is the id that the sealed value of a completion is bound to.
+func (c Completed) ValueID() string {
+	return fmt.Sprintf("%s/%s/%d", c.CorrelationID, c.Listener, c.Attempt)
+}
+
+// Partition chooses the partition of svc.call for a new call; every later record
+// of the call is written to the partition of its accepted record.
+func Partition(correlationID string, partitions int32) int32 {
+	return record.Spread(correlationID, partitions)
+}
+
+// Encode gives the accepted record for a partition.
+func (a Accepted) Encode(partition int32) (record.Record, error) {
+	return encode(AcceptedType, a.CorrelationID, partition, a.Received, a)
+}
+
+// Encode gives the completed record for the partition of the accepted one.
+func (c Completed) Encode(partition int32) (record.Record, error) {
+	return encode(CompletedType, c.CorrelationID, partition, c.Finished, c)
+}
+
+func encode(typ, id string, partition int32, at time.Time, v any) (record.Record, error) {
+	value, err := json.Marshal(v)
+	if err != nil {
+		return record.Record{}, fmt.Errorf("encode %s: %w", typ, err)
+	}
+	return record.Record{
+		Position: record.Position{Topic: record.TopicCall, Partition: partition},
+		Time:     at,
+		Key:      []byte(id),
+		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(typ)}},
+		Value:    value,
+	}, nil
+}
+
+// Decode reads a record of svc.call: an Accepted or a Completed. An error means
+// that the record is none, for ever.
+func Decode(r *record.Record) (any, error) {
+	switch t := r.Header(record.HeaderType); t {
+	case AcceptedType:
+		return decode[Accepted](r)
+	case CompletedType:
+		return decode[Completed](r)
+	default:
+		return nil, fmt.Errorf("record type %q is unknown on %s", t, record.TopicCall)
+	}
+}
+
+func decode[T interface{ check(key string) error }](r *record.Record) (any, error) {
+	var v T
+	if err := json.Unmarshal(r.Value, &v); err != nil {
+		return nil, fmt.Errorf("decode record of %s: %w", record.TopicCall, err)
+	}
+	if err := v.check(string(r.Key)); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (a Accepted) check(key string) error { return checkKey(a.CorrelationID, key) }
+
+// check keeps out what would count as a run that ended well, because it is no
+// failure, although it says nothing of the kind.
+func (c Completed) check(key string) error {
+	if c.Status != OK && c.Status != Failed {
+		return fmt.Errorf("status %q ends no run", c.Status)
+	}
+	if c.Attempt < 1 {
+		return fmt.Errorf("attempt %d is before the first", c.Attempt)
+	}
+	return checkKey(c.CorrelationID, key)
+}
+
+func checkKey(correlationID, key string) error {
+	if correlationID == "" || correlationID != key {
+		return fmt.Errorf("a record of %s must have its correlation id as key", record.TopicCall)
+	}
+	return nil
+}

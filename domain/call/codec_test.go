@@ -1,0 +1,182 @@
+package call_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hooklog/domain/call"
+	"hooklog/domain/record"
+)
+
+const correlationID = "0b5e7f0a-8f5e-4a57-9a63-2f1c34b0d9e1"
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 250_000_000, time.UTC)
+
+func accepted() call.Accepted {
+	digest := record.ContentDigest([]record.Header{{Key: "ce_id", Value: []byte(correlationID)}}, []byte(`{}`))
+	return call.Accepted{
+		CorrelationID: correlationID,
+		TraceID:       "6789ab:abcdefghij",
+		EventKey:      "webhook.orders",
+		Last6:         "6789ab",
+		Received:      noon,
+		Method:        "POST",
+		Size:          2,
+		Address:       "192.0.2.7",
+		Event:         call.EventAt(record.Position{Topic: "svc.event.webhook.orders", Partition: 1, Offset: 42}, digest),
+		Listeners:     []string{"a@1", "b@7"},
+	}
+}
+
+func completed() call.Completed {
+	return call.Completed{CorrelationID: correlationID, Listener: "a@1", Attempt: 1, Status: call.OK, Value: "sealed-value", Finished: noon.Add(time.Second)}
+}
+
+// The golden files are record values as they lie on logs that exist: a reader of
+// today must read them for ever, and writes the same bytes.
+func TestTheRecordsOfACallStayForEver(t *testing.T) {
+	quiet := accepted()
+	quiet.Method, quiet.Size, quiet.Address, quiet.Listeners = "GET", 0, "", nil
+	failed := completed()
+	failed.Attempt, failed.Status, failed.Value = 2, call.Failed, ""
+	tests := []struct {
+		file   string
+		value  any
+		encode func(int32) (record.Record, error)
+		typ    string
+		at     time.Time
+	}{
+		{"accepted.json", accepted(), accepted().Encode, "call.accepted/1", noon},
+		{"accepted_quiet.json", quiet, quiet.Encode, "call.accepted/1", noon},
+		{"completed.json", completed(), completed().Encode, "call.completed/1", noon.Add(time.Second)},
+		{"completed_failed.json", failed, failed.Encode, "call.completed/1", noon.Add(time.Second)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file+" is written and read", func(t *testing.T) {
+			golden, err := os.ReadFile("testdata/" + tt.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := record.Record{
+				Position: record.Position{Topic: "svc.call", Partition: 5},
+				Time:     tt.at,
+				Key:      []byte(correlationID),
+				Headers:  []record.Header{{Key: "svc-type", Value: []byte(tt.typ)}},
+				Value:    []byte(strings.TrimSuffix(string(golden), "\n")),
+			}
+			written, err := tt.encode(5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, written); diff != "" {
+				t.Errorf("record differs (-want +got):\n%s", diff)
+			}
+			read, err := call.Decode(&want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.value, read); diff != "" {
+				t.Errorf("value differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	const id = `"correlationId":"` + correlationID + `"`
+	tests := []struct {
+		name, typ, key, value string
+	}{
+		{"a record without a type", "", correlationID, `{` + id + `}`},
+		{"a type of another topic", "command/1", correlationID, `{` + id + `}`},
+		{"a version to come", "call.accepted/2", correlationID, `{` + id + `}`},
+		{"a value that is no JSON", call.AcceptedType, correlationID, `{`},
+		{"an empty value", call.AcceptedType, correlationID, ``},
+		{"a value of another shape", call.AcceptedType, correlationID, `[]`},
+		{"an accepted record without correlation id", call.AcceptedType, "", `{}`},
+		{"an accepted record under another key", call.AcceptedType, "other", `{` + id + `}`},
+		{"a completed record under another key", call.CompletedType, "other", `{` + id + `,"listener":"a@1","attempt":1,"status":"ok"}`},
+		{"a completion that is none yet", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"processing"}`},
+		{"a completion with an unknown status", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"fine"}`},
+		{"a completion without a status", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1}`},
+		{"a completion before the first attempt", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":0,"status":"ok"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := record.Record{
+				Key:     []byte(tt.key),
+				Headers: []record.Header{{Key: record.HeaderType, Value: []byte(tt.typ)}},
+				Value:   []byte(tt.value),
+			}
+			if v, err := call.Decode(&r); err == nil {
+				t.Errorf("it was read as %+v", v)
+			}
+		})
+	}
+}
+
+// FuzzDecode holds that whatever lies on the topic is refused or read, and that
+// what was read is written and read again as the same.
+func FuzzDecode(f *testing.F) {
+	for _, file := range []string{"accepted.json", "accepted_quiet.json", "completed.json", "completed_failed.json"} {
+		golden, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(strings.HasPrefix(file, "accepted"), correlationID, golden)
+	}
+	f.Add(true, "", []byte(`{"listeners":null,"event":[]}`))
+	f.Add(false, "\xff", []byte(`{"correlationId":"\ufffd","attempt":1e3}`))
+	f.Fuzz(func(t *testing.T, isAccepted bool, key string, value []byte) {
+		typ := call.CompletedType
+		if isAccepted {
+			typ = call.AcceptedType
+		}
+		r := record.Record{Key: []byte(key), Headers: []record.Header{{Key: record.HeaderType, Value: []byte(typ)}}, Value: value}
+		read, err := call.Decode(&r)
+		if err != nil {
+			return
+		}
+		again, err := reencode(read)
+		if err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		back, err := call.Decode(&again)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		if third, err := reencode(back); err != nil || !bytes.Equal(third.Value, again.Value) {
+			t.Fatalf("the record changes: %s, then %s, err %v", again.Value, third.Value, err)
+		}
+	})
+}
+
+func reencode(v any) (record.Record, error) {
+	if a, ok := v.(call.Accepted); ok {
+		return a.Encode(0)
+	}
+	return v.(call.Completed).Encode(0)
+}
+
+func TestValuesAreBoundToTheirCompletion(t *testing.T) {
+	c := completed()
+	if got, want := c.ValueID(), correlationID+"/a@1/1"; got != want {
+		t.Errorf("value id = %q, want %q", got, want)
+	}
+	if call.ValueField != "call.value" {
+		t.Errorf("sealed values of existing logs are bound to another field than %q", call.ValueField)
+	}
+}
+
+func TestTheCorrelationIDChoosesThePartition(t *testing.T) {
+	for _, partitions := range []int32{0, 1, 6, 100} {
+		if got, want := call.Partition(correlationID, partitions), record.Spread(correlationID, partitions); got != want {
+			t.Errorf("partition %d of %d, want %d", got, partitions, want)
+		}
+	}
+}
