@@ -1,0 +1,167 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hooklog/domain/catalog"
+	"hooklog/domain/fault"
+	"hooklog/domain/record"
+	"hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+)
+
+// Journal is the log to append to.
+type Journal interface {
+	// AppendWait returns when the record is on the log, or with a fault of kind
+	// Unavailable when that is not known in time.
+	AppendWait(ctx context.Context, r *record.Record) (record.Position, error)
+	// Append does not wait.
+	Append(r *record.Record, done func(record.Position, error))
+}
+
+// Registry is the fold of the commands.
+type Registry interface {
+	// Await must be called before the append.
+	Await(commandID, fingerprint string) (outcome <-chan registry.Outcome, stop func())
+	Webhooks(after string, limit int) ([]webhook.Webhook, error)
+}
+
+// Ring seals and opens tokens.
+type Ring interface {
+	Seal(field, id string, plain []byte) (secret.Sealed, error)
+	Open(field, id string, s secret.Sealed) ([]byte, error)
+	Fingerprint(data []byte) string
+}
+
+// Topics makes the topic of a new event key.
+type Topics interface {
+	Ensure(ctx context.Context, topic string) error
+}
+
+// Deps are the dispatcher's collaborators.
+type Deps struct {
+	Log      *slog.Logger
+	Now      func() time.Time
+	Journal  Journal
+	Registry Registry
+	Ring     Ring
+	Topics   Topics
+	// AccessPartitions is how many partitions svc.access has.
+	AccessPartitions func() int32
+}
+
+// Config are the dispatcher's values.
+type Config struct {
+	// BaseURL is what webhook URLs begin with.
+	BaseURL string
+	// Timeout is how long a command may take before it is answered 503.
+	Timeout time.Duration
+}
+
+// Dispatcher runs commands.
+type Dispatcher struct {
+	cfg Config
+	Deps
+	background sync.WaitGroup
+}
+
+// New makes a dispatcher.
+func New(cfg Config, deps Deps) *Dispatcher { return &Dispatcher{cfg: cfg, Deps: deps} }
+
+// Close waits for what goes on behind answers that were given.
+func (d *Dispatcher) Close() { d.background.Wait() }
+
+// Run carries out a command and gives its answer, to be shown as JSON.
+func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
+	// A caller that hangs up does not undo what is under way.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Timeout)
+	defer cancel()
+	switch req.Command.Name {
+	case catalog.WebhookPut:
+		return d.putWebhook(ctx, req)
+	case catalog.WebhookGet:
+		return d.getWebhook(ctx, req)
+	case catalog.WebhookDelete:
+		return d.deleteWebhook(ctx, req)
+	case catalog.WebhookList:
+		return d.look(req, d.listWebhooks)
+	}
+	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
+}
+
+// change is a command on its way to the log.
+type change struct {
+	id string
+	// request is what the caller asked for, without anything generated, so that a
+	// repeat is the same.
+	request any
+	// params is what goes on the record; nil is none.
+	params any
+}
+
+// decide appends the command and waits until this instance has folded it.
+func (d *Dispatcher) decide(ctx context.Context, req Request, c change) (registry.Outcome, error) {
+	command, err := d.command(req, c)
+	if err != nil {
+		return registry.Outcome{}, err
+	}
+	rec, err := command.Encode()
+	if err != nil {
+		return registry.Outcome{}, err
+	}
+	outcomes, stop := d.Registry.Await(command.ID, command.Fingerprint)
+	defer stop()
+	if _, err := d.Journal.AppendWait(ctx, &rec); err != nil {
+		return registry.Outcome{}, undecided(command.ID, err)
+	}
+	select {
+	case outcome := <-outcomes:
+		return outcome, outcome.Err()
+	case <-ctx.Done():
+		return registry.Outcome{}, undecided(command.ID, ctx.Err())
+	}
+}
+
+func undecided(id string, cause error) error {
+	return fault.New(fault.Unavailable, "The log did not confirm the command in time; it may still be carried out. Its id is %s.", id).
+		Because(cause).After(2 * time.Second)
+}
+
+func (d *Dispatcher) command(req Request, c change) (registry.Command, error) {
+	asked, err := json.Marshal(c.request)
+	if err != nil {
+		return registry.Command{}, err
+	}
+	command := registry.Command{
+		ID:          c.id,
+		Name:        req.Command.Name,
+		Fingerprint: d.Ring.Fingerprint(append([]byte(req.Command.Name+"\x00"), asked...)),
+		Principal:   req.Caller.Principal,
+		Roles:       req.Caller.Roles,
+		Client:      req.Caller.Client,
+		Address:     req.Caller.Address,
+		Time:        d.Now().UTC().Truncate(time.Millisecond),
+	}
+	if c.params != nil {
+		command.Params, err = json.Marshal(c.params)
+	}
+	return command, err
+}
+
+// commandID is random, or with an Idempotency-Key the same for every repeat.
+func commandID(req Request) string {
+	if req.IdempotencyKey == "" {
+		return uuid.NewString()
+	}
+	sum := sha256.Sum256([]byte(req.Caller.Principal + "\x00" + req.Command.Name + "\x00" + req.IdempotencyKey))
+	return hex.EncodeToString(sum[:])
+}

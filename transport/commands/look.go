@@ -1,0 +1,49 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"hooklog/domain/access"
+	"hooklog/domain/fault"
+	"hooklog/domain/record"
+)
+
+// look answers from the projections and puts on the record that it was asked.
+// The answer does not wait for the record: looking works with the log down.
+func (d *Dispatcher) look(req Request, answer func(Request) (any, error)) (any, error) {
+	var shown any
+	err := access.Allow(req.Caller.Principal, req.Caller.Roles, req.Command.Name)
+	if err == nil {
+		shown, err = answer(req)
+	}
+	d.recordLook(req, err)
+	return shown, err
+}
+
+func (d *Dispatcher) recordLook(req Request, failed error) {
+	outcome := "ok"
+	if failed != nil {
+		outcome = fault.From(failed).Kind.String()
+	}
+	rec, err := access.Look{
+		ID:        uuid.NewString(),
+		Name:      req.Command.Name,
+		Principal: req.Caller.Principal,
+		Roles:     req.Caller.Roles,
+		Client:    req.Caller.Client,
+		Address:   req.Caller.Address,
+		Outcome:   outcome,
+		Time:      d.Now().UTC().Truncate(time.Millisecond),
+	}.Encode(d.AccessPartitions())
+	if err != nil {
+		d.Log.Error("Look was not recorded", "command", req.Command.Name, "error", err)
+		return
+	}
+	d.Journal.Append(&rec, func(_ record.Position, err error) {
+		if err != nil {
+			d.Log.Warn("Look was not recorded", "command", req.Command.Name, "principal", req.Caller.Principal, "error", err)
+		}
+	})
+}

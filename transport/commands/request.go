@@ -1,0 +1,25 @@
+// Package commands carries out the commands of the catalog: it appends a change
+// to the log, waits until its own instance has folded it, and answers with the
+// outcome. It does not decide anything and knows no HTTP.
+package commands
+
+import "hooklog/domain/catalog"
+
+// Caller is who runs a command, as authentication found out.
+type Caller struct {
+	Principal string
+	Roles     []string
+	// Client is the OAuth client that the caller came through, if any.
+	Client string
+	// Address is the caller's network address, without port.
+	Address string
+}
+
+// Request is one command to run.
+type Request struct {
+	Caller  Caller
+	Command catalog.Command
+	Args    catalog.Args
+	// IdempotencyKey, when given, makes a repeat get the first outcome.
+	IdempotencyKey string
+}
