@@ -1,0 +1,127 @@
+// Package settings is what an operator may decide about a hooklog: one typed
+// Config, filled from its defaults, a YAML file, the environment and the
+// command line, in this order. It holds values only; what is built from them
+// is wired elsewhere. Nothing below cmd imports it.
+package settings
+
+import (
+	"net"
+	"path/filepath"
+	"time"
+
+	"hooklog/domain/secret"
+)
+
+// Config is every setting. The tags are its one definition: yaml is the key in
+// the file and the name of the flag, env (after HOOKLOG_) is the same name in
+// upper snake case, help is the flag's text. Secrets have no yaml name: they
+// come from the environment or from files, never from a command line.
+type Config struct {
+	Listen    string `yaml:"listen" env:"LISTEN" help:"address that callers reach, host:port"`
+	OpsListen string `yaml:"ops-listen" env:"OPS_LISTEN" help:"address of health reasons and profiles; port 0 takes a free one, empty turns it off"`
+	BaseURL   string `yaml:"base-url" env:"BASE_URL" help:"URL under which callers reach the service (default: http:// or https:// and the listen address)"`
+	TLSCert   string `yaml:"tls-cert" env:"TLS_CERT" help:"certificate file (PEM); serves HTTPS and is read again when it changes"`
+	TLSKey    string `yaml:"tls-key" env:"TLS_KEY" help:"private key file (PEM) of tls-cert"`
+
+	DataDir string `yaml:"data-dir" env:"DATA_DIR" help:"folder for the embedded log, the projections and the keys"`
+	KeyRing string `yaml:"key-ring" env:"KEY_RING" help:"file with the keys that seal secrets on the log (default: keys/ring in the data folder; required with brokers)"`
+
+	Brokers            []string `yaml:"brokers" env:"BROKERS" help:"Kafka brokers, host:port, separated by commas; none means the embedded broker"`
+	BrokerTLS          bool     `yaml:"broker-tls" env:"BROKER_TLS" help:"talk TLS to the brokers"`
+	BrokerTLSCA        string   `yaml:"broker-tls-ca" env:"BROKER_TLS_CA" help:"file with the authorities (PEM) that sign the brokers' certificates (default: the system's)"`
+	BrokerTLSCert      string   `yaml:"broker-tls-cert" env:"BROKER_TLS_CERT" help:"client certificate file (PEM) for the brokers"`
+	BrokerTLSKey       string   `yaml:"broker-tls-key" env:"BROKER_TLS_KEY" help:"private key file (PEM) of broker-tls-cert"`
+	BrokerSASL         string   `yaml:"broker-sasl" env:"BROKER_SASL" help:"how to log in to the brokers: plain, scram-sha-256 or scram-sha-512; empty means no log-in"`
+	BrokerUser         string   `yaml:"broker-user" env:"BROKER_USER" help:"user name at the brokers"`
+	BrokerPasswordFile string   `yaml:"broker-password-file" env:"BROKER_PASSWORD_FILE" help:"file with the password at the brokers, in place of HOOKLOG_BROKER_PASSWORD"`
+
+	Partitions      int           `yaml:"partitions" env:"PARTITIONS" help:"partitions of new event topics and of svc.call; the embedded broker has always 1"`
+	Replication     int           `yaml:"replication" env:"REPLICATION" help:"copies of every topic; the embedded broker has always 1"`
+	EventRetention  time.Duration `yaml:"event-retention" env:"EVENT_RETENTION" help:"how long events are kept; 0 means for ever"`
+	CallRetention   time.Duration `yaml:"call-retention" env:"CALL_RETENTION" help:"how long the lives of calls are kept; 0 means for ever"`
+	AccessRetention time.Duration `yaml:"access-retention" env:"ACCESS_RETENTION" help:"how long looks and log-ins are kept; 0 means for ever"`
+
+	ResultWindow   time.Duration `yaml:"result-window" env:"RESULT_WINDOW" help:"how long the answer to a call waits for its result"`
+	ResultLife     time.Duration `yaml:"result-life" env:"RESULT_LIFE" help:"how long a result can be polled after it is complete"`
+	ResultDeadline time.Duration `yaml:"result-deadline" env:"RESULT_DEADLINE" help:"after how long a call without a result ends as an error"`
+	PollHold       time.Duration `yaml:"poll-hold" env:"POLL_HOLD" help:"how long a redirecting poll is held before it is sent round again"`
+
+	EmbeddedSync   bool   `yaml:"embedded-sync" env:"EMBEDDED_SYNC" help:"flush the embedded log to disk before a call is acknowledged"`
+	EmbeddedListen string `yaml:"embedded-listen" env:"EMBEDDED_LISTEN" help:"loopback address on which Kafka clients may read the embedded log; empty turns it off"`
+
+	LogFormat string `yaml:"log-format" env:"LOG_FORMAT" help:"form of the log lines: text or json"`
+	LogLevel  string `yaml:"log-level" env:"LOG_LEVEL" help:"least severe log lines shown: debug, info, warn or error"`
+
+	AdminPassword          secret.Password `yaml:"-" env:"ADMIN_PASSWORD"`
+	BrokerPassword         secret.Password `yaml:"-" env:"BROKER_PASSWORD"`
+	EmbeddedReaderPassword secret.Password `yaml:"-" env:"EMBEDDED_READER_PASSWORD"`
+}
+
+// Default is a service on this machine alone, with the embedded broker.
+func Default() Config {
+	return Config{
+		Listen:         "127.0.0.1:8080",
+		OpsListen:      "127.0.0.1:0",
+		DataDir:        "hooklog-data",
+		Partitions:     6,
+		Replication:    3,
+		ResultWindow:   200 * time.Millisecond,
+		ResultLife:     time.Hour,
+		ResultDeadline: 24 * time.Hour,
+		PollHold:       25 * time.Second,
+		EmbeddedSync:   true,
+		LogFormat:      "text",
+		LogLevel:       "info",
+	}
+}
+
+// Embedded reports that the log lives in this process: no brokers are set.
+func (c Config) Embedded() bool { return len(c.Brokers) == 0 }
+
+// TLS reports that the service itself speaks HTTPS.
+func (c Config) TLS() bool { return c.TLSCert != "" }
+
+// BaseURLAt is the base URL, without a slash at its end. Where none is set it
+// follows from the address that the service listens on, which the caller
+// passes because port 0 is known only by then.
+func (c Config) BaseURLAt(listening net.Addr) string {
+	switch {
+	case c.BaseURL != "":
+		return c.BaseURL
+	case c.TLS():
+		return "https://" + listening.String()
+	default:
+		return "http://" + listening.String()
+	}
+}
+
+// KeysDir is the folder of the secrets that the service makes by itself.
+func (c Config) KeysDir() string { return filepath.Join(c.DataDir, "keys") }
+
+// StateDir is the folder of the projections. It can be deleted while the
+// service is stopped; the next start builds it again from the log.
+func (c Config) StateDir() string { return filepath.Join(c.DataDir, "state") }
+
+// KeyRingPath is the file of the key ring.
+func (c Config) KeyRingPath() string {
+	if c.KeyRing != "" {
+		return c.KeyRing
+	}
+	return filepath.Join(c.KeysDir(), "ring")
+}
+
+// EffectivePartitions is the number of partitions of event topics and svc.call.
+func (c Config) EffectivePartitions() int32 {
+	if c.Embedded() {
+		return 1
+	}
+	return int32(c.Partitions)
+}
+
+// EffectiveReplication is the number of copies of every topic.
+func (c Config) EffectiveReplication() int16 {
+	if c.Embedded() {
+		return 1
+	}
+	return int16(c.Replication)
+}

@@ -1,0 +1,125 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hooklog/domain/secret"
+)
+
+// envPrefix stands before the name of every environment variable.
+const envPrefix = "HOOKLOG_"
+
+// Flags are the settings as the command line gives them.
+type Flags struct {
+	set   *pflag.FlagSet
+	given Config
+	file  string
+}
+
+// NewFlags adds a flag for every setting, and --config, to the set.
+func NewFlags(set *pflag.FlagSet) *Flags {
+	set.SortFlags = false // the help shows them in Config's order
+	f := &Flags{set: set, given: Default()}
+	set.StringVar(&f.file, "config", "", "YAML file with settings under the names of these flags (also HOOKLOG_CONFIG)")
+	given := reflect.ValueOf(&f.given).Elem()
+	for _, field := range named() {
+		f.add(field, given.FieldByIndex(field.Index).Addr().Interface())
+	}
+	return f
+}
+
+func (f *Flags) add(field reflect.StructField, value any) {
+	name, help := field.Tag.Get("yaml"), field.Tag.Get("help")
+	switch v := value.(type) {
+	case *string:
+		f.set.StringVar(v, name, *v, help)
+	case *bool:
+		f.set.BoolVar(v, name, *v, help)
+	case *int:
+		f.set.IntVar(v, name, *v, help)
+	case *time.Duration:
+		f.set.DurationVar(v, name, *v, help)
+	case *[]string:
+		f.set.StringSliceVar(v, name, *v, help)
+	default:
+		panic(fmt.Sprintf("settings: no flag for a %T", value))
+	}
+}
+
+// Load puts the settings together: defaults, the file, the environment (in the
+// form of os.Environ), the flags that were given. The error names every fault
+// of every source at once.
+func (f *Flags) Load(environ []string) (Config, error) {
+	env := variables(environ)
+	cfg := Default()
+	var faults []error
+
+	file := f.file
+	if file == "" {
+		file = env[envPrefix+"CONFIG"]
+	}
+	if file != "" {
+		faults = append(faults, cfg.fromFile(file)...)
+	}
+	faults = append(faults, cfg.fromEnvironment(env)...)
+	f.override(&cfg)
+	cfg.tidy()
+	faults = append(faults, cfg.readPassword(), cfg.Validate())
+	return cfg, errors.Join(faults...)
+}
+
+// tidy takes away what people write around a value without meaning it.
+func (c *Config) tidy() {
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	for i, broker := range c.Brokers {
+		c.Brokers[i] = strings.TrimSpace(broker)
+	}
+}
+
+// override copies the flags that the command line named.
+func (f *Flags) override(cfg *Config) {
+	from, to := reflect.ValueOf(f.given), reflect.ValueOf(cfg).Elem()
+	for _, field := range named() {
+		if f.set.Changed(field.Tag.Get("yaml")) {
+			to.FieldByIndex(field.Index).Set(from.FieldByIndex(field.Index))
+		}
+	}
+}
+
+// readPassword takes the password at the brokers from its file.
+func (c *Config) readPassword() error {
+	if c.BrokerPasswordFile == "" {
+		return nil
+	}
+	if !c.BrokerPassword.IsZero() {
+		return errors.New("broker-password-file: HOOKLOG_BROKER_PASSWORD is set too; keep one of them")
+	}
+	text, err := os.ReadFile(c.BrokerPasswordFile)
+	if err != nil {
+		return fmt.Errorf("broker-password-file: %w", err)
+	}
+	c.BrokerPassword = secret.NewPassword(strings.TrimRight(string(text), "\r\n"))
+	if c.BrokerPassword.IsZero() {
+		return fmt.Errorf("broker-password-file: %s is empty; write the password into it", c.BrokerPasswordFile)
+	}
+	return nil
+}
+
+// named are the fields that have a name in the file and on the command line;
+// the others are secrets.
+func named() []reflect.StructField {
+	var fields []reflect.StructField
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if field.Tag.Get("yaml") != "-" {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
