@@ -40,7 +40,7 @@ func (c Command) Bind(given []Given) (Args, error) {
 		}
 		p, ok := c.param(g.Name)
 		if !ok {
-			return Args{}, fault.New(fault.Invalid, "%s has no parameter %q.", c.Name, g.Name)
+			return Args{}, fault.New(fault.Invalid, "%s has no parameter %.64q.", c.Name, g.Name)
 		}
 		if before, twice := texts[p.Name]; twice && before != g.Value {
 			return Args{}, fault.New(fault.Invalid, "%s is given twice with different values.", p.Name)

@@ -44,7 +44,7 @@ func payloadOf(c *Call, n *needle) (payload, error) {
 	p := payload{form: encoded, body: c.Body}
 	if c.PayloadType == webhook.Raw {
 		switch {
-		case isJSONType(c.ContentType) && utf8.Valid(c.Body) && json.Valid(c.Body):
+		case IsJSONType(c.ContentType) && utf8.Valid(c.Body) && json.Valid(c.Body):
 			p.form = verbatim
 		case isPlainText(c.Body):
 			p.form = text
@@ -71,9 +71,9 @@ func filesPayload(c *Call, n *needle) (payload, error) {
 	return p, nil
 }
 
-// isJSONType reports application/json, text/json and every subtype that ends
+// IsJSONType reports application/json, text/json and every subtype that ends
 // with +json, whatever the parameters.
-func isJSONType(contentType string) bool {
+func IsJSONType(contentType string) bool {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	kind, subtype, _ := strings.Cut(strings.Trim(mediaType, " \t"), "/")
 	if strings.EqualFold(subtype, "json") {

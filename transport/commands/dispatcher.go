@@ -65,6 +65,8 @@ type Config struct {
 	BaseURL string
 	// Timeout is how long a command may take before it is answered 503.
 	Timeout time.Duration
+	// Lease is how long another instance may answer from before a command.
+	Lease time.Duration
 }
 
 // Dispatcher runs commands.

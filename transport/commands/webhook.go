@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -119,6 +120,8 @@ func (d *Dispatcher) deleteWebhook(ctx context.Context, req Request) (any, error
 	if err != nil {
 		return nil, err
 	}
+	// Once this is answered, no instance takes the token.
+	time.Sleep(d.cfg.Lease)
 	return d.show(*outcome.Webhook)
 }
 

@@ -1,0 +1,195 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hooklog/cmd/settings"
+	"hooklog/domain/access"
+	"hooklog/domain/fault"
+	"hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/transport/auth"
+)
+
+const (
+	// checkField and checkValue are what the first command seals: a ring that
+	// opens it is the right one.
+	checkField = "cluster.check"
+	checkValue = "hooklog"
+
+	commandTimeout = 10 * time.Second
+)
+
+var errNoAdmin = errors.New("there is no administrator yet; start the service once: hooklog serve")
+
+// bootstrap makes sure that the log has its first command, and that this ring is
+// the one that sealed it. Of concurrent first starts one wins, and all agree.
+func (e *engine) bootstrap(ctx context.Context) error {
+	_, started, err := e.registry.Cluster()
+	if err != nil {
+		return err
+	}
+	if !started {
+		if err := e.initCluster(ctx); err != nil {
+			return fmt.Errorf("create the administrator: %w", err)
+		}
+	}
+	if err := e.checkRing(); err != nil {
+		return err
+	}
+	return e.adoptPassword()
+}
+
+func (e *engine) checkRing() error {
+	cluster, started, err := e.registry.Cluster()
+	if err != nil {
+		return err
+	}
+	if !started {
+		return errNoAdmin
+	}
+	plain, err := e.ring.Open(checkField, cluster.CheckedBy, secret.NewSealed(cluster.Check))
+	if err != nil || string(plain) != checkValue {
+		return fmt.Errorf("key ring %s is not the one of this log; start with the ring that the log was made with", e.cfg.KeyRingPath())
+	}
+	return nil
+}
+
+func (e *engine) initCluster(ctx context.Context) error {
+	id := uuid.NewString()
+	check, err := e.ring.Seal(checkField, id, []byte(checkValue))
+	if err != nil {
+		return err
+	}
+	hash, err := e.newPassword()
+	if err != nil {
+		return err
+	}
+	err = e.operate(ctx, id, registry.ClusterInit, registry.InitParams{
+		Check: check.Reveal(),
+		Admin: access.User{
+			Name: access.Administrator, PasswordHash: hash,
+			Roles: []string{access.RoleAdministrator}, Version: 1,
+		},
+	})
+	if fault.Is(err, fault.Conflict) { // another instance was first
+		return nil
+	}
+	return err
+}
+
+// ResetAdmin gives the administrator a new password: the one in the settings, or
+// else one that is made.
+func ResetAdmin(ctx context.Context, cfg settings.Config, deps Deps) (err error) {
+	if cfg.Embedded() && !hasLog(cfg) { // perhaps the wrong folder, which is left as it is
+		return fmt.Errorf("%s holds no log: %w", cfg.DataDir, errNoAdmin)
+	}
+	e, err := openEngine(ctx, cfg, deps, newStatus())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.close()) }()
+	if err := e.checkRing(); err != nil {
+		return err
+	}
+	hash, err := e.newPassword()
+	if err != nil {
+		return err
+	}
+	if err := e.operate(ctx, uuid.NewString(), registry.AdminReset, registry.ResetParams{PasswordHash: hash}); err != nil {
+		return err
+	}
+	if err := e.adoptPassword(); err != nil {
+		return err
+	}
+	if !cfg.AdminPassword.IsZero() {
+		if err := os.Remove(passwordFile(cfg)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err // an old password left there would mislead
+		}
+		_, err = fmt.Fprintln(deps.Out, "The administrator has the password in HOOKLOG_ADMIN_PASSWORD.")
+		return err
+	}
+	_, err = fmt.Fprintln(deps.Out, "The administrator's new password is in", passwordFile(cfg))
+	return err
+}
+
+// operate appends an internal command and waits for its outcome.
+func (e *engine) operate(ctx context.Context, id, name string, params any) error {
+	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
+	defer cancel()
+	encoded, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	rec, err := registry.Command{
+		ID: id, Name: name, Params: encoded, Principal: access.System,
+		Time: e.deps.Now().UTC().Truncate(time.Millisecond),
+	}.Encode()
+	if err != nil {
+		return err
+	}
+	outcomes, stop := e.registry.Await(id, "")
+	defer stop()
+	if _, err := e.log.AppendWait(ctx, &rec); err != nil {
+		return err
+	}
+	select {
+	case outcome := <-outcomes:
+		return outcome.Err()
+	case err := <-e.failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func passwordFile(cfg settings.Config) string { return filepath.Join(cfg.KeysDir(), "admin-password") }
+
+// candidateFile holds a made password until the log says that it counts: so a
+// crash in between neither loses the password nor leaves a wrong one.
+func candidateFile(cfg settings.Config) string { return passwordFile(cfg) + ".new" }
+
+// newPassword gives the hash of the password in the settings, or of one that it
+// makes into the candidate file.
+func (e *engine) newPassword() (hash string, err error) {
+	password := e.cfg.AdminPassword
+	if password.IsZero() {
+		password = auth.NewPassword()
+		if err := writeSecret(candidateFile(e.cfg), password); err != nil {
+			return "", err
+		}
+	}
+	return auth.Hash(password)
+}
+
+// adoptPassword makes a candidate the password file when it is the password of
+// the administrator on the log, and drops it when it is not.
+func (e *engine) adoptPassword() error {
+	text, err := os.ReadFile(candidateFile(e.cfg))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	admin, _, err := e.registry.User(access.Administrator)
+	if err != nil {
+		return err
+	}
+	counts, err := auth.Verify(admin.PasswordHash, secret.NewPassword(trimNewline(text)))
+	if err != nil {
+		return err
+	}
+	if !counts {
+		return os.Remove(candidateFile(e.cfg))
+	}
+	return os.Rename(candidateFile(e.cfg), passwordFile(e.cfg))
+}

@@ -1,0 +1,63 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+
+	"hooklog/domain/catalog"
+	"hooklog/domain/fault"
+	"hooklog/transport/commands"
+)
+
+const maxIdempotencyKey = 255
+
+// command runs a management command. Who calls is asked before anything that
+// the caller sent is looked at.
+func (a *API) command(c catalog.Command) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		caller, err := a.deps.Authenticate(r)
+		if err != nil {
+			return err
+		}
+		req := commands.Request{Caller: caller, Command: c}
+		given, err := parameters(r)
+		if err != nil {
+			return err
+		}
+		if req.Args, err = c.Bind(given); err != nil {
+			return err
+		}
+		if c.Kind != catalog.Look {
+			if req.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+				return err
+			}
+		}
+		answer, err := a.deps.Commands.Run(r.Context(), req)
+		if err != nil {
+			return err
+		}
+		body, err := encodeJSON(answer)
+		if err != nil {
+			return fmt.Errorf("encode the answer of %s: %w", c.Name, err)
+		}
+		write(w, http.StatusOK, contentJSON, body)
+		return nil
+	}
+}
+
+// idempotencyKey refuses a key that is empty: its sender believes to have one.
+func idempotencyKey(h http.Header) (string, error) {
+	given := h.Values("Idempotency-Key")
+	if len(given) == 0 {
+		return "", nil
+	}
+	key := given[0]
+	ok := len(given) == 1 && key != "" && len(key) <= maxIdempotencyKey
+	for i := 0; ok && i < len(key); i++ {
+		ok = key[i] > ' ' && key[i] <= '~'
+	}
+	if !ok {
+		return "", fault.New(fault.Invalid, "Idempotency-Key must be 1 to %d visible ASCII characters, once.", maxIdempotencyKey)
+	}
+	return key, nil
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"hooklog/domain/call"
+	"hooklog/domain/catalog"
+	"hooklog/domain/fault"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+)
+
+const (
+	receivePath = commandPath + "/" + catalog.WebhookReceive
+
+	headerCorrelationID = "Svc-Result-Correlationid"
+	headerTraceID       = "Svc-Trace-Id"
+)
+
+// delivery is one webhook call on its way to the log.
+type delivery struct {
+	started time.Time
+	query   url.Values
+	// queryErr says that a part of the query could not be read.
+	queryErr error
+	token    secret.Token
+	gate     webhook.Gate
+	content  content
+
+	traceID       string
+	correlationID string
+	redirect      bool
+	listeners     []string
+	watch         watch
+}
+
+func (d *delivery) release() {
+	d.content.release()
+	if d.watch.stop != nil {
+		d.watch.stop()
+	}
+}
+
+// receive takes a webhook call. Until the webhook is known, the caller learns
+// nothing but that; from then on every answer has a trace id.
+func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
+	d := delivery{started: a.deps.Now()}
+	defer d.release()
+	if err := a.identify(&d, r); err != nil {
+		// What is left of the body is not worth reading.
+		w.Header().Set("Connection", "close")
+		return err
+	}
+	d.traceID = newTraceID(d.gate.Last6)
+	if err := a.take(&d, r); err != nil {
+		if fault.Is(err, fault.TooLarge) {
+			w.Header().Set("Connection", "close")
+		}
+		return &refusal{cause: err, traceID: d.traceID, gate: d.gate}
+	}
+	h := w.Header()
+	h.Set(headerCorrelationID, d.correlationID)
+	h.Set(headerTraceID, d.traceID)
+	if d.redirect {
+		a.redirectToResult(w, d.correlationID)
+		return nil
+	}
+	result := a.firstResult(r.Context(), &d)
+	write(w, http.StatusOK, contentJSON, result.AppendJSON(make([]byte, 0, resultRoom+len(result.Value))))
+	return nil
+}
+
+// resultRoom is enough for a result JSON without its value.
+const resultRoom = 256
+
+// identify finds the webhook. A token in header or query is resolved before a
+// byte of the body is read.
+func (a *API) identify(d *delivery, r *http.Request) error {
+	d.query, d.queryErr = url.ParseQuery(r.URL.RawQuery)
+	text, found, err := outerToken(r.Header, d.query)
+	if err == nil && !found {
+		text, err = d.content.receiveWithToken(r)
+	}
+	if err != nil {
+		return err
+	}
+	if d.token, err = secret.ParseToken(text); err != nil {
+		return errNoWebhook()
+	}
+	d.gate, err = a.gate(r.Context(), d.token.Hash())
+	return err
+}
+
+// gate finds a webhook. Before a token is called unknown, the gates catch up: the
+// webhook may have been made through another instance a moment ago.
+func (a *API) gate(ctx context.Context, hash secret.TokenHash) (webhook.Gate, error) {
+	if err := a.deps.Gates.Fresh(); err != nil {
+		return webhook.Gate{}, unavailable(err, "The service is not current.")
+	}
+	if gate, ok := a.deps.Gates.Gate(hash); ok {
+		return gate, nil
+	}
+	if err := a.current(ctx, a.deps.Gates); err != nil {
+		return webhook.Gate{}, err
+	}
+	if gate, ok := a.deps.Gates.Gate(hash); ok {
+		return gate, nil
+	}
+	return webhook.Gate{}, errNoWebhook()
+}
+
+// take validates the call and puts it on the log.
+func (a *API) take(d *delivery, r *http.Request) error {
+	if err := d.validate(r); err != nil {
+		return err
+	}
+	d.correlationID = newCorrelationID()
+	d.listeners = a.deps.Listeners(d.gate.EventKey)
+	if len(d.listeners) > 0 && !d.redirect {
+		// Before the append, so that no completion can be missed.
+		d.watch = a.watch(d.correlationID)
+	}
+	if err := a.accept(d, r); err != nil {
+		return err
+	}
+	a.deps.Log.LogAttrs(r.Context(), slog.LevelInfo, "Webhook ["+d.traceID+"]: OK",
+		slog.String("webhook_trace_id", d.traceID),
+		slog.String("event_key", d.gate.EventKey),
+		slog.String("last6", d.gate.Last6),
+		slog.Int("size", d.content.size),
+		slog.Float64("duration_ms", float64(a.deps.Now().Sub(d.started).Microseconds())/1000))
+	d.content.release()
+	return nil
+}
+
+func (d *delivery) validate(r *http.Request) error {
+	if d.queryErr != nil {
+		return errQuery()
+	}
+	var err error
+	if d.redirect, _, err = pollingRedirect(d.query); err != nil {
+		return err
+	}
+	if hasContentEncoding(r.Header) {
+		return errContentEncoding()
+	}
+	limit := min(d.gate.MaxPayloadLength, webhook.MaxPayloadLength)
+	switch {
+	case d.content.size > limit:
+		return errTooLarge(limit)
+	case d.content.read || r.Method != http.MethodPost:
+		return nil
+	default:
+		return d.content.receive(r, limit)
+	}
+}
+
+// firstResult is what the answer to the call itself says. Whatever fails from
+// here on is no failure of the call, which is on the log: it can be polled.
+func (a *API) firstResult(ctx context.Context, d *delivery) call.Result {
+	result := call.Result{CorrelationID: d.correlationID, TraceID: d.traceID, Status: call.Processing}
+	if len(d.listeners) == 0 {
+		result.Status, result.Value = call.OK, call.TraceInformation(d.traceID)
+		return result
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.ResultWindow)
+	defer cancel()
+	seen, err := a.await(ctx, d.correlationID, &d.watch, nil)
+	var value []byte
+	if err == nil {
+		value, err = a.value(seen)
+	}
+	if err != nil {
+		a.deps.Log.ErrorContext(ctx, "result of an accepted call not readable", "webhook_trace_id", d.traceID, "error", err)
+		return result
+	}
+	if seen.ready() {
+		result.Status, result.Value = seen.status, value
+	}
+	return result
+}
