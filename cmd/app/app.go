@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hooklog/cmd/settings"
 	"hooklog/domain/call"
 	"hooklog/domain/record"
@@ -120,7 +122,8 @@ func (v gatesView) Current(ctx context.Context) error {
 
 func (a *App) openAPI() error {
 	e := a.engine
-	authenticator, err := auth.New(e.registry, e.deps.Now)
+	proxies := auth.Proxies{Trusted: e.cfg.TrustedNetworks(), Header: e.cfg.ProxyHeader}
+	authenticator, err := auth.New(e.registry, proxies, e.deps.Now)
 	if err != nil {
 		return err
 	}
@@ -140,6 +143,12 @@ func (a *App) openAPI() error {
 		PollHold:      e.cfg.PollHold,
 		AppendTimeout: appendTimeout,
 		Limits:        call.Limits{Life: e.cfg.ResultLife, Deadline: e.cfg.ResultDeadline},
+		Instance:      uuid.NewString(),
+		Proxies:       proxies,
+		BodyBudget:    e.cfg.BodyBudget,
+		WebhookRate:   e.cfg.WebhookRate,
+		WebhookBytes:  e.cfg.WebhookBytes,
+		UserRate:      e.cfg.UserRate,
 	}, httpapi.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
@@ -154,6 +163,7 @@ func (a *App) openAPI() error {
 		CallPartitions: func() int32 { return e.source.topics[record.TopicCall].Partitions },
 		Ready:          a.ready,
 	})
+	e.onClose(func() error { a.api.Close(); return nil })
 	return nil
 }
 

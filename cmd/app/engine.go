@@ -49,7 +49,19 @@ type engine struct {
 
 // openEngine recovers everything, in the order in which one thing needs the
 // other, and returns when the projections have reached the end of the log.
-func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status) (_ *engine, err error) {
+func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status) (*engine, error) {
+	e, err := openBase(ctx, cfg, deps, st)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.fold(ctx); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	return e, nil
+}
+
+// openBase opens the log, and nothing that is folded from it.
+func openBase(ctx context.Context, cfg settings.Config, deps Deps, st *status) (_ *engine, err error) {
 	e := &engine{cfg: cfg, deps: deps, status: st, failed: make(chan error, 1)}
 	defer func() {
 		if err != nil {
@@ -67,16 +79,21 @@ func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status)
 	if err := e.openLog(ctx); err != nil {
 		return nil, err
 	}
+	return e, nil
+}
+
+// fold starts the projections and returns when they have reached the end.
+func (e *engine) fold(ctx context.Context) error {
 	if err := e.openProjections(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := e.recovered(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if e.lease != nil {
 		e.lease.Renew(ctx)
 	}
-	return e, nil
+	return nil
 }
 
 // openRing loads the key ring. Only an embedded log that is still empty gets a

@@ -73,11 +73,12 @@ func listen(cfg settings.Config, deps Deps, st *status) (*fronts, error) {
 		if err != nil {
 			return nil, errors.Join(err, public.Close())
 		}
-		// A profile may take long, so only its headers have a time.
-		all.ops = newFront(ops, &http.Server{}, &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, true)})
+		// Operators take profiles, which may last longer than any request.
+		all.ops = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, true)}
+		all.ops.begin(ops, nil, 0)
 	}
-	all.public = newFront(public, &http.Server{TLSConfig: secured, ReadTimeout: requestTimeout},
-		&front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, false)})
+	all.public = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, false)}
+	all.public.begin(public, secured, requestTimeout)
 	return all, nil
 }
 
@@ -93,23 +94,26 @@ func bind(setting, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// newFront begins to serve.
-func newFront(listener net.Listener, server *http.Server, f *front) *front {
-	server.Handler = f
-	server.ReadHeaderTimeout = headerTimeout
-	server.IdleTimeout = idleTimeout
-	server.MaxHeaderBytes = maxHeader
-	server.ErrorLog = slog.NewLogLogger(f.log.Handler(), slog.LevelDebug)
-	f.addr, f.server, f.done = listener.Addr(), server, make(chan struct{})
+// begin answers on the listener until close; secured is nil for plain HTTP.
+func (f *front) begin(listener net.Listener, secured *tls.Config, readTimeout time.Duration) {
+	f.addr, f.done = listener.Addr(), make(chan struct{})
+	f.server = &http.Server{
+		Handler:           f,
+		TLSConfig:         secured,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(f.log.Handler(), slog.LevelDebug),
+	}
 	go func() {
 		defer close(f.done)
-		if server.TLSConfig != nil {
-			_ = server.ServeTLS(listener, "", "") // ends with close
+		if secured != nil {
+			_ = f.server.ServeTLS(listener, "", "") // ends with close
 			return
 		}
-		_ = server.Serve(listener)
+		_ = f.server.Serve(listener)
 	}()
-	return f
 }
 
 // close lets requests in flight end; what has not ended with ctx is cut off,

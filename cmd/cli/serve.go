@@ -14,8 +14,9 @@ import (
 	"hooklog/cmd/settings"
 )
 
-// drainTime is how long calls in flight may take to end after the signal.
-const drainTime = 25 * time.Second
+// drainTime is how long calls in flight may take to end after the signal. With
+// what closes behind them, the end takes at most 25 s.
+const drainTime = 20 * time.Second
 
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{

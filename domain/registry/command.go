@@ -20,6 +20,8 @@ const (
 	ClusterInit = "cluster.init"
 	// AdminReset gives the administrator a new password.
 	AdminReset = "admin.reset"
+	// LogAccept says that an operator went on with a log that has lost records.
+	LogAccept = "log.accept"
 )
 
 // Command is a record of svc.command: who wants what. Whether it is done is

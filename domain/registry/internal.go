@@ -16,16 +16,26 @@ type ResetParams struct {
 	PasswordHash string `json:"passwordHash"`
 }
 
+// AcceptParams are the parameters of LogAccept.
+type AcceptParams struct {
+	// Reason is what the log had lost.
+	Reason string `json:"reason"`
+}
+
 // decideInternal answers the commands that only the machine's operator can
 // write. Concurrent first starts agree, because the first record on the log wins.
 func decideInternal(v View, c Command) (Event, error) {
 	if c.Principal != access.System {
 		return nil, fault.New(fault.Forbidden, "%s may not run %s.", c.Principal, c.Name)
 	}
-	if c.Name == ClusterInit {
+	switch c.Name {
+	case ClusterInit:
 		return decideInit(v, c)
+	case AdminReset:
+		return decideReset(v, c)
+	default: // LogAccept changes nothing: that it was said is what counts
+		return nil, params(c, new(AcceptParams))
 	}
-	return decideReset(v, c)
 }
 
 func decideInit(v View, c Command) (Event, error) {

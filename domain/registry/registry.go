@@ -111,7 +111,8 @@ func latest(a, b time.Time) time.Time {
 
 // decide answers with the change, if any, and with the webhook to show.
 func decide(v View, c Command) (Event, *webhook.Webhook, error) {
-	if c.Name == ClusterInit || c.Name == AdminReset {
+	switch c.Name {
+	case ClusterInit, AdminReset, LogAccept:
 		event, err := decideInternal(v, c)
 		return event, nil, err
 	}

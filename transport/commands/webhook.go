@@ -54,7 +54,11 @@ func (d *Dispatcher) putWebhook(ctx context.Context, req Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.prepareTopic(ctx, outcome.Webhook.EventKey)
+	if outcome.Webhook.Enabled {
+		d.prepareTopic(ctx, outcome.Webhook.EventKey)
+	} else {
+		time.Sleep(d.cfg.Lease) // as with a deletion
+	}
 	return d.show(*outcome.Webhook)
 }
 

@@ -1,6 +1,7 @@
 package keyring_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -123,7 +124,7 @@ func TestFile(t *testing.T) {
 		if err := keyring.Create(path); err == nil {
 			t.Fatal("Create overwrote a ring")
 		}
-		if after, _ := os.ReadFile(path); string(after) != string(before) {
+		if after, _ := os.ReadFile(path); !bytes.Equal(after, before) {
 			t.Fatal("the file changed")
 		}
 	})
