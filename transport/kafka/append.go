@@ -63,8 +63,18 @@ type settled struct {
 // AppendWait is Append with the caller's own deadline. When ctx ends first, the
 // answer is a fault of kind Unavailable and the record may still land.
 func (l *Log) AppendWait(ctx context.Context, r *record.Record) (record.Position, error) {
+	return l.AppendHeld(ctx, r, func() {})
+}
+
+// AppendHeld is AppendWait for a caller that accounts for the record's bytes:
+// release is called exactly once, when the log has let go of them. That may be
+// long after ctx ended. Like the done of Append, it must not block.
+func (l *Log) AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error) {
 	outcome := make(chan settled, 1)
-	l.Append(r, func(at record.Position, err error) { outcome <- settled{at, err} })
+	l.Append(r, func(at record.Position, err error) {
+		release()
+		outcome <- settled{at, err}
+	})
 	select {
 	case s := <-outcome:
 		return s.at, s.err

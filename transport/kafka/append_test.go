@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,18 +39,27 @@ func TestAnAppendWhoseCallerGaveUpStillLands(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		started := time.Now()
-		_, err := w.log.AppendWait(ctx, &record.Record{Position: record.Position{Topic: record.TopicCommand}, Value: []byte("late")})
+		var released atomic.Int32
+		late := record.Record{Position: record.Position{Topic: record.TopicCommand}, Value: []byte("late")}
+		_, err := w.log.AppendHeld(ctx, &late, func() { released.Add(1) })
 		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		if waited := time.Since(started); waited != 2*time.Second {
 			t.Errorf("it waited %s", waited)
 		}
+		if released.Load() != 0 {
+			t.Error("its bytes were released while the broker had not answered")
+		}
 
 		release()
 		tail := w.tail(t, position(record.TopicCommand, 0, 0))
 		if have := read(t.Context(), t, tail, 1); string(have[0].Value) != "late" {
 			t.Errorf("the log has %q", have[0].Value)
+		}
+		synctest.Wait()
+		if n := released.Load(); n != 1 {
+			t.Errorf("its bytes were released %d times", n)
 		}
 	})
 }

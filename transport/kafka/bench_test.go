@@ -53,7 +53,7 @@ func benchmarkTwoAppends(b *testing.B, sync bool) {
 				Position: record.Position{Topic: record.EventTopic("webhook.bench")},
 				Time:     time.Now(), Headers: headers, Value: event,
 			}
-			if _, err := topics.AppendWait(b.Context(), &call); err != nil {
+			if _, err := topics.AppendHeld(b.Context(), &call, func() {}); err != nil {
 				b.Error(err)
 				return
 			}

@@ -62,14 +62,16 @@ func (e *EventTopics) Forget(topic string) {
 	e.log.client.PurgeTopicsFromProducing(topic)
 }
 
-// AppendWait appends an event to its topic, which it makes first where it is
+// AppendHeld appends an event to its topic, which it makes first where it is
 // missing. A topic that turns out to be deleted fails this event and is made
-// again for the next one.
-func (e *EventTopics) AppendWait(ctx context.Context, r *record.Record) (record.Position, error) {
+// again for the next one. release is called once, as by Log.AppendHeld, whatever
+// happens.
+func (e *EventTopics) AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error) {
 	if err := e.Ensure(ctx, r.Topic); err != nil {
+		release()
 		return record.Position{}, err
 	}
-	at, err := e.log.AppendWait(ctx, r)
+	at, err := e.log.AppendHeld(ctx, r, release)
 	if err != nil && MissesTopic(err) {
 		e.Forget(r.Topic)
 	}

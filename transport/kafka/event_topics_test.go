@@ -100,19 +100,19 @@ func TestADeletedTopicFailsOneEventAndIsMadeAgain(t *testing.T) {
 		topics := kafka.NewEventTopics(w.log, eventSpec)
 		r := record.Record{Position: record.Position{Topic: event}}
 		for range 2 {
-			if _, err := topics.AppendWait(t.Context(), &r); err != nil {
+			if _, err := topics.AppendHeld(t.Context(), &r, func() {}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.deleteTopic(t, event)
 		started := time.Now()
-		if _, err := topics.AppendWait(t.Context(), &r); !fault.Is(err, fault.Unavailable) || !kafka.MissesTopic(err) {
+		if _, err := topics.AppendHeld(t.Context(), &r, func() {}); !fault.Is(err, fault.Unavailable) || !kafka.MissesTopic(err) {
 			t.Errorf("error %v", err)
 		}
 		if waited := time.Since(started); waited > 5*time.Second {
 			t.Errorf("it took %s to find out", waited)
 		}
-		at, err := topics.AppendWait(t.Context(), &r)
+		at, err := topics.AppendHeld(t.Context(), &r, func() {})
 		if err != nil || at != position(event, 0, 0) {
 			t.Errorf("the next event is at %s: %v", at, err)
 		}
@@ -131,8 +131,10 @@ func TestEnsureEndsWithItsCaller(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := topics.Ensure(ctx, event); !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
+		released := 0
+		_, err := topics.AppendHeld(ctx, &record.Record{Position: record.Position{Topic: event}}, func() { released++ })
+		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.DeadlineExceeded) || released != 1 {
+			t.Errorf("error %v, released %d times", err, released)
 		}
 		close(held)
 		if err := topics.Ensure(t.Context(), event); err != nil {

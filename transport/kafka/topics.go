@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -132,7 +133,7 @@ func (l *Log) create(ctx context.Context, spec *TopicSpec, names []string) (map[
 	refused := make(map[string]error)
 	for _, answer := range answers {
 		if answer.Err != nil && !errors.Is(answer.Err, kerr.TopicAlreadyExists) {
-			refused[answer.Topic] = unavailable(answer.Err)
+			refused[answer.Topic] = unavailable(fmt.Errorf("%w %s", answer.Err, answer.ErrMessage))
 		}
 	}
 	return refused, nil

@@ -13,15 +13,16 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/twmb/franz-go/pkg/kfake"
+
+	"hooklog/transport/kafka/embedded/disk"
 )
 
 const (
-	logFolder = "log"
-
 	// messageMaxBytes fits the largest record; topics name it themselves too.
 	messageMaxBytes = 10 << 20
 
@@ -41,23 +42,96 @@ type Config struct {
 	// Sync makes every append durable before it is confirmed. Without it, a
 	// power cut may lose what was confirmed.
 	Sync bool
-	Log  *slog.Logger
+	// MaxBytes is the most that the log may have; 0 means a quarter of the
+	// memory. See AdmitEvent.
+	MaxBytes int64
+	// AcceptTruncation goes on with a log that has lost ends of it. Without it,
+	// such a log is refused.
+	AcceptTruncation bool
+	Log              *slog.Logger
 }
 
 // Broker is a running embedded broker.
 type Broker struct {
+	dir     string
+	log     *slog.Logger
 	network *network
 	cluster *kfake.Cluster
+
+	topics      *disk.List
+	listPending func() // the topics that were made last
+	topicLimit  int
+	topicReason string
+	guard       guard
+	stopMeter   func()
+	closing     sync.Once
 }
 
-// Open starts the broker on the folder's log, or on an empty one. The folder
-// must be locked by the caller; see Lock.
+// Open starts the broker on the folder's log, or on an empty one, after it has
+// checked every byte of it: a log that is not in order is refused with a
+// *disk.Damage, and left as it is. The folder must be locked by the caller; see
+// Lock.
 func Open(cfg Config) (*Broker, error) {
-	network := newNetwork()
+	checked, err := inspect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{dir: cfg.Dir, log: cfg.Log, network: newNetwork(), stopMeter: func() {}}
+	if b.cluster, err = newCluster(cfg, b.network); err != nil {
+		return nil, fmt.Errorf("embedded broker: %w", err)
+	}
+	if err := b.begin(cfg, checked); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("embedded broker: %w", err)
+	}
+	return b, nil
+}
+
+// inspect checks the log, and makes it ready for the broker.
+func inspect(cfg Config) (*disk.Checked, error) {
+	started := time.Now()
+	checked, err := disk.Check(cfg.Dir, disk.Options{
+		MaxBatchBytes:    messageMaxBytes,
+		AcceptTruncation: cfg.AcceptTruncation,
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Log.Info("Checked the embedded log", "bytes", checked.Bytes, "seconds", time.Since(started).Seconds())
+	if err := checked.Mend(cfg.Log); err != nil {
+		return nil, fmt.Errorf("embedded log: %w", err)
+	}
+	return checked, nil
+}
+
+// begin sets up the rails of a broker that nobody can reach yet.
+func (b *Broker) begin(cfg Config, checked *disk.Checked) (err error) {
+	if b.topics, err = checked.StartList(); err != nil {
+		return err
+	}
+	if err := b.limitTopics(); err != nil {
+		return err
+	}
+	b.guard.init(cfg.MaxBytes)
+	if err := b.guard.remeasure(b.topics.Measure); err != nil {
+		return err
+	}
+	b.superviseTopics()
+	stop := make(chan struct{})
+	var metering sync.WaitGroup
+	metering.Go(func() { b.meter(stop) })
+	b.stopMeter = func() {
+		close(stop)
+		metering.Wait()
+	}
+	return nil
+}
+
+func newCluster(cfg Config, network *network) (*kfake.Cluster, error) {
 	opts := []kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.ListenFn(network.listen),
-		kfake.DataDir(filepath.Join(cfg.Dir, logFolder)),
+		kfake.DataDir(filepath.Join(cfg.Dir, disk.LogFolder)),
 		kfake.ClusterID(uuid.NewString()), // counts at the first start only
 		kfake.DefaultNumPartitions(1),
 		kfake.GroupMinSessionTimeout(minSession),
@@ -72,11 +146,7 @@ func Open(cfg Config) (*Broker, error) {
 	if cfg.Sync {
 		opts = append(opts, kfake.SyncWrites())
 	}
-	cluster, err := kfake.NewCluster(opts...)
-	if err != nil {
-		return nil, fmt.Errorf("embedded broker: %w", err)
-	}
-	return &Broker{network: network, cluster: cluster}, nil
+	return kfake.NewCluster(opts...)
 }
 
 // Addrs are the broker's addresses, which mean something to DialContext only.
@@ -90,7 +160,18 @@ func (b *Broker) DialContext(ctx context.Context, _, _ string) (net.Conn, error)
 
 // Close writes everything down and ends all connections. What fails there is
 // known to the log lines only.
-func (b *Broker) Close() { b.cluster.Close() }
+func (b *Broker) Close() {
+	b.closing.Do(func() {
+		b.stopMeter()
+		b.cluster.Close()
+		if b.topics == nil { // it has not begun
+			return
+		}
+		if err := b.topics.Close(); err != nil {
+			b.log.Error("The list of topics could not be closed", "error", err)
+		}
+	})
+}
 
 // brokerLogger passes on warnings and errors.
 type brokerLogger struct{ log *slog.Logger }
