@@ -125,6 +125,23 @@ func ResetAdmin(ctx context.Context, cfg settings.Config, deps Deps) (err error)
 func (e *engine) operate(ctx context.Context, id, name string, params any) error {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
+	outcomes, stop := e.registry.Await(id, "")
+	defer stop()
+	if err := e.say(ctx, id, name, params); err != nil {
+		return err
+	}
+	select {
+	case outcome := <-outcomes:
+		return outcome.Err()
+	case err := <-e.failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// say appends an internal command.
+func (e *engine) say(ctx context.Context, id, name string, params any) error {
 	encoded, err := json.Marshal(params)
 	if err != nil {
 		return err
@@ -136,19 +153,8 @@ func (e *engine) operate(ctx context.Context, id, name string, params any) error
 	if err != nil {
 		return err
 	}
-	outcomes, stop := e.registry.Await(id, "")
-	defer stop()
-	if _, err := e.log.AppendWait(ctx, &rec); err != nil {
-		return err
-	}
-	select {
-	case outcome := <-outcomes:
-		return outcome.Err()
-	case err := <-e.failed:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_, err = e.log.AppendWait(ctx, &rec)
+	return err
 }
 
 func passwordFile(cfg settings.Config) string { return filepath.Join(cfg.KeysDir(), "admin-password") }

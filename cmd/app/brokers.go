@@ -30,7 +30,14 @@ const (
 // logConfig says how to reach the log: in this process, or at the brokers.
 func logConfig(cfg settings.Config, broker *embedded.Broker, log *slog.Logger) (kafka.Config, error) {
 	if broker != nil {
-		return kafka.Config{Brokers: broker.Addrs(), Dialer: broker.DialContext, ClientID: clientID, Log: log}, nil
+		return kafka.Config{
+			Brokers:    broker.Addrs(),
+			Dialer:     broker.DialContext,
+			ClientID:   clientID,
+			Admit:      broker.Admit,
+			AdmitTopic: broker.AdmitTopic,
+			Log:        log,
+		}, nil
 	}
 	secured, err := brokerTLS(cfg)
 	if err != nil {

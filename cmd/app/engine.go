@@ -50,7 +50,7 @@ type engine struct {
 // openEngine recovers everything, in the order in which one thing needs the
 // other, and returns when the projections have reached the end of the log.
 func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status) (*engine, error) {
-	e, err := openBase(ctx, cfg, deps, st)
+	e, err := openBase(ctx, cfg, deps, st, false)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,9 @@ func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status)
 	return e, nil
 }
 
-// openBase opens the log, and nothing that is folded from it.
-func openBase(ctx context.Context, cfg settings.Config, deps Deps, st *status) (_ *engine, err error) {
+// openBase opens the log, and nothing that is folded from it. An embedded log
+// that has lost an end is refused, unless that is accepted.
+func openBase(ctx context.Context, cfg settings.Config, deps Deps, st *status, acceptTruncation bool) (_ *engine, err error) {
 	e := &engine{cfg: cfg, deps: deps, status: st, failed: make(chan error, 1)}
 	defer func() {
 		if err != nil {
@@ -76,7 +77,7 @@ func openBase(ctx context.Context, cfg settings.Config, deps Deps, st *status) (
 	if e.ring, err = openRing(cfg); err != nil {
 		return nil, err
 	}
-	if err := e.openLog(ctx); err != nil {
+	if err := e.openLog(ctx, acceptTruncation); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -122,9 +123,15 @@ func hasLog(cfg settings.Config) bool {
 	return err == nil
 }
 
-func (e *engine) openLog(ctx context.Context) (err error) {
+func (e *engine) openLog(ctx context.Context, acceptTruncation bool) (err error) {
 	if e.cfg.Embedded() {
-		e.broker, err = embedded.Open(embedded.Config{Dir: e.cfg.DataDir, Sync: e.cfg.EmbeddedSync, Log: e.deps.Log})
+		e.broker, err = embedded.Open(embedded.Config{
+			Dir:              e.cfg.DataDir,
+			Sync:             e.cfg.EmbeddedSync,
+			MaxBytes:         int64(e.cfg.EmbeddedMaxBytes),
+			AcceptTruncation: acceptTruncation,
+			Log:              e.deps.Log,
+		})
 		if err != nil {
 			return err
 		}

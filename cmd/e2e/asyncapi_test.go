@@ -158,6 +158,8 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 
 	const looks = 2 // written behind the answer
 	eventually(t, "the looks are on the log", func() bool { return len(s.records("svc.access")) == looks })
+	s.call(hook.UUID, asJSON, "1").want(http.StatusNotFound)
+	s.stop() // writes the counts of refused calls
 
 	seen := map[string]int{}
 	topics := []string{"svc.command", "svc.call", "svc.access"}

@@ -20,7 +20,8 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s := startOnBrokers(t, func(c *settings.Config) { c.PollHold = 100 * time.Millisecond })
 	waiting, _, _ := launch(t, freeAddress(t)) // for brokers that are not there
 	down := "http://" + waiting.cfg.Listen
-	d := documentOf(t, s, s.app.BaseURL(), down)
+	busy := startOnOne(t, func(c *settings.Config) { c.WebhookRate, c.UserRate = 1, 1 })
+	d := documentOf(t, s, s.app.BaseURL(), down, busy.app.BaseURL())
 
 	s.exchangeCommands()
 	s.exchangeCalls()
@@ -29,6 +30,7 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeRefusals(d)
 	s.exchangeParameters(d)
 	s.exchangeWithout(d, down)
+	s.exchangeTooOften(busy)
 
 	// These take a broken service and a second user; that they are the problems
 	// of the service is tested beside its handlers.
@@ -260,6 +262,30 @@ func (s *service) exchangeWithout(d *documented, down string) {
 		for method := range item.Operations() {
 			s.exchange(exchange{method: method, path: down + path, header: manage(), status: status})
 		}
+	}
+}
+
+// exchangeTooOften asks a service that takes one of each a second until it has
+// enough.
+func (s *service) exchangeTooOften(busy *service) {
+	s.t.Helper()
+	hook := busy.put("eventKey=webhook.busy")
+	token := []string{"token", hook.UUID}
+	for _, e := range []exchange{
+		{"GET", receivePath, "", "", token, 429},
+		{"POST", receivePath, asJSON, "1", token, 429},
+		{"POST", putPath, asForm, "uuid=" + hook.UUID, manage(), 429},
+		{"GET", getPath, "", "", manage(), 429},
+		{"POST", getPath, "", "", manage(), 429},
+		{"GET", listPath, "", "", manage(), 429},
+		{"POST", listPath, "", "", manage(), 429},
+		{"POST", deletePath, asForm, "uuid=" + uuid.NewString(), manage(), 429},
+	} {
+		e.path = busy.url + e.path
+		eventually(s.t, "it is too much", func() bool {
+			header := append([]string{"Content-Type", e.contentType}, e.header...)
+			return s.send(e.method, e.path, strings.NewReader(e.body), header...).status == e.status
+		})
 	}
 }
 

@@ -172,9 +172,12 @@ func TestMultipartLimits(t *testing.T) {
 	}
 	t.Run("what follows the last part counts", func(t *testing.T) {
 		s := s.in(t)
+		// Far more than a reader of parts takes in beforehand.
+		const limit = 100_000
+		hook := s.put("eventKey=webhook.files.trailed", "maxPayloadLength="+strconv.Itoa(limit))
 		contentType, body := multipartBody(counted)
-		call := request{query: "token=" + small.UUID, contentType: contentType, chunked: true}
-		call.body = body + strings.Repeat("x", 1000-len(body))
+		call := request{query: "token=" + hook.UUID, contentType: contentType, chunked: true}
+		call.body = body + strings.Repeat("x", limit-len(body))
 		s.receive(call).want(200)
 		call.body += "x"
 		wantProblem(t, s.receive(call), 413, true)

@@ -6,6 +6,7 @@ package settings
 
 import (
 	"net"
+	"net/netip"
 	"path/filepath"
 	"time"
 
@@ -22,6 +23,14 @@ type Config struct {
 	BaseURL   string `yaml:"base-url" env:"BASE_URL" help:"URL under which callers reach the service (default: http:// or https:// and the listen address)"`
 	TLSCert   string `yaml:"tls-cert" env:"TLS_CERT" help:"certificate file (PEM); serves HTTPS and is read again when it changes"`
 	TLSKey    string `yaml:"tls-key" env:"TLS_KEY" help:"private key file (PEM) of tls-cert"`
+
+	TrustedProxies []string `yaml:"trusted-proxies" env:"TRUSTED_PROXIES" help:"networks (CIDR) of the proxies in front of the service, separated by commas; only their proxy-header is believed"`
+	ProxyHeader    string   `yaml:"proxy-header" env:"PROXY_HEADER" help:"header in which trusted proxies write the caller's address"`
+
+	BodyBudget   int `yaml:"body-budget" env:"BODY_BUDGET" help:"bytes of calls that may be in memory until the log has them; more are answered 503"`
+	WebhookRate  int `yaml:"webhook-rate" env:"WEBHOOK_RATE" help:"calls a second that one webhook takes on this instance; 0 means any number"`
+	WebhookBytes int `yaml:"webhook-bytes" env:"WEBHOOK_BYTES" help:"body bytes a second that one webhook takes on this instance; 0 means any number"`
+	UserRate     int `yaml:"user-rate" env:"USER_RATE" help:"management commands a second that one user may run on this instance; 0 means any number"`
 
 	DataDir string `yaml:"data-dir" env:"DATA_DIR" help:"folder for the embedded log, the projections and the keys"`
 	KeyRing string `yaml:"key-ring" env:"KEY_RING" help:"file with the keys that seal secrets on the log (default: keys/ring in the data folder; required with brokers)"`
@@ -46,8 +55,9 @@ type Config struct {
 	ResultDeadline time.Duration `yaml:"result-deadline" env:"RESULT_DEADLINE" help:"after how long a call without a result ends as an error"`
 	PollHold       time.Duration `yaml:"poll-hold" env:"POLL_HOLD" help:"how long a redirecting poll is held before it is sent round again"`
 
-	EmbeddedSync   bool   `yaml:"embedded-sync" env:"EMBEDDED_SYNC" help:"flush the embedded log to disk before a call is acknowledged"`
-	EmbeddedListen string `yaml:"embedded-listen" env:"EMBEDDED_LISTEN" help:"loopback address on which Kafka clients may read the embedded log; empty turns it off"`
+	EmbeddedSync     bool   `yaml:"embedded-sync" env:"EMBEDDED_SYNC" help:"flush the embedded log to disk before a call is acknowledged"`
+	EmbeddedMaxBytes int    `yaml:"embedded-max-bytes" env:"EMBEDDED_MAX_BYTES" help:"most bytes that the embedded log may have; then calls are refused, and commands have a reserve; 0 means a quarter of the memory"`
+	EmbeddedListen   string `yaml:"embedded-listen" env:"EMBEDDED_LISTEN" help:"loopback address on which Kafka clients may read the embedded log; empty turns it off"`
 
 	LogFormat string `yaml:"log-format" env:"LOG_FORMAT" help:"form of the log lines: text or json"`
 	LogLevel  string `yaml:"log-level" env:"LOG_LEVEL" help:"least severe log lines shown: debug, info, warn or error"`
@@ -62,6 +72,9 @@ func Default() Config {
 	return Config{
 		Listen:         "127.0.0.1:8080",
 		OpsListen:      "127.0.0.1:0",
+		ProxyHeader:    "x-forwarded-for",
+		BodyBudget:     128 << 20,
+		UserRate:       100,
 		DataDir:        "hooklog-data",
 		Partitions:     6,
 		Replication:    3,
@@ -93,6 +106,15 @@ func (c Config) BaseURLAt(listening net.Addr) string {
 	default:
 		return "http://" + listening.String()
 	}
+}
+
+// TrustedNetworks are the trusted proxies, for a valid Config.
+func (c Config) TrustedNetworks() []netip.Prefix {
+	networks := make([]netip.Prefix, len(c.TrustedProxies))
+	for i, text := range c.TrustedProxies {
+		networks[i] = netip.MustParsePrefix(text)
+	}
+	return networks
 }
 
 // KeysDir is the folder of the secrets that the service makes by itself.

@@ -78,8 +78,10 @@ func (f *Flags) Load(environ []string) (Config, error) {
 // tidy takes away what people write around a value without meaning it.
 func (c *Config) tidy() {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	for i, broker := range c.Brokers {
-		c.Brokers[i] = strings.TrimSpace(broker)
+	for _, list := range [][]string{c.Brokers, c.TrustedProxies} {
+		for i, entry := range list {
+			list[i] = strings.TrimSpace(entry)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func (c *Config) fromFile(path string) []error {
 }
 
 var (
-	unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+$`)
+	unknownKey = regexp.MustCompile(`(?s)field (.*) not found in type \S+$`)
 	wrongType  = regexp.MustCompile(`into (\S+)$`)
 )
 
@@ -64,6 +64,8 @@ func explain(message string) string {
 		if want := form(message[found[2]:found[3]]); want != "" {
 			return message[:found[0]] + "here; write " + want
 		}
+		// The file is no map at all, perhaps one with a password: it is not quoted.
+		return "this is no list of settings; write them as name: value, each on a line of its own"
 	}
 	return message
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,15 @@ const (
 	maxPartitions  = 4096
 	maxReplication = 32
 	month          = 30 * 24 * time.Hour
+
+	// minBudget lets one webhook, which gets a quarter, take its largest call:
+	// 4 MiB of body beside 8 MiB of message.
+	minBudget = 64 << 20
+	maxBudget = 1 << 40
+	maxRate   = 1 << 30
+
+	// minEmbedded leaves room for a few of the largest calls beside the reserve.
+	minEmbedded = 64 << 20
 )
 
 // faults collects what is wrong, each with the setting's name and what to
@@ -32,6 +42,8 @@ func (c Config) Validate() error {
 	var f faults
 	c.checkListeners(&f)
 	c.checkBaseURL(&f)
+	c.checkProxies(&f)
+	c.checkLimits(&f)
 	c.checkStorage(&f)
 	c.checkBrokers(&f)
 	c.checkTopics(&f)
@@ -77,6 +89,32 @@ func (c Config) checkBaseURL(f *faults) {
 	}
 }
 
+func (c Config) checkProxies(f *faults) {
+	for _, network := range c.TrustedProxies {
+		if _, err := netip.ParsePrefix(network); err != nil {
+			f.add("trusted-proxies", "%q is no network; write 10.0.0.0/8, or 10.0.0.1/32 for a single address", network)
+		}
+	}
+	switch {
+	case !headerName.MatchString(c.ProxyHeader):
+		f.add("proxy-header", "%q is no name of a header; write x-forwarded-for or what your proxy sets", c.ProxyHeader)
+	case strings.EqualFold(c.ProxyHeader, "forwarded"):
+		f.add("proxy-header", "the form of forwarded is not read; let the proxy set x-forwarded-for")
+	}
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9-]+$")
+
+func (c Config) checkLimits(f *faults) {
+	f.within("body-budget", c.BodyBudget, minBudget, maxBudget)
+	f.within("webhook-rate", c.WebhookRate, 0, maxRate)
+	f.within("webhook-bytes", c.WebhookBytes, 0, maxRate)
+	f.within("user-rate", c.UserRate, 0, maxRate)
+	if c.EmbeddedMaxBytes != 0 {
+		f.within("embedded-max-bytes", c.EmbeddedMaxBytes, minEmbedded, maxBudget)
+	}
+}
+
 func (c Config) checkStorage(f *faults) {
 	if c.DataDir == "" {
 		f.add("data-dir", "write the name of a folder")
@@ -116,8 +154,11 @@ func (c Config) checkBrokers(f *faults) {
 }
 
 func (c Config) checkTopics(f *faults) {
-	f.count("partitions", c.Partitions, maxPartitions)
-	f.count("replication", c.Replication, maxReplication)
+	f.within("partitions", c.Partitions, 1, maxPartitions)
+	f.within("replication", c.Replication, 1, maxReplication)
+	if c.Embedded() && max(c.EventRetention, c.CallRetention, c.AccessRetention) > 0 {
+		f.add("event-retention, call-retention, access-retention", "the embedded log keeps everything; leave them out, or set brokers")
+	}
 	f.retention("event-retention", c.EventRetention, time.Minute)
 	f.retention("access-retention", c.AccessRetention, time.Minute)
 	// A result is polled from the records of its call.
@@ -160,9 +201,9 @@ func (f *faults) oneOf(name, value string, allowed ...string) {
 
 func isEmpty(s string) bool { return s == "" }
 
-func (f *faults) count(name string, value, highest int) {
-	if value < 1 || value > highest {
-		f.add(name, "%d is out of range; write 1 to %d", value, highest)
+func (f *faults) within(name string, value, lowest, highest int) {
+	if value < lowest || value > highest {
+		f.add(name, "%d is out of range; write %d to %d", value, lowest, highest)
 	}
 }
 

@@ -36,6 +36,14 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"base URL with a user":          {func(c *settings.Config) { c.BaseURL = "http://u:p@example.org" }, "base-url: leave the user"},
 		"base URL with a query":         {func(c *settings.Config) { c.BaseURL = "http://example.org?" }, "base-url: leave out"},
 		"base URL with a fragment":      {func(c *settings.Config) { c.BaseURL = "http://example.org#" }, "base-url: leave out"},
+		"a proxy that is no network":    {func(c *settings.Config) { c.TrustedProxies = []string{"10.0.0.0/8", "10.0.0.1"} }, `trusted-proxies: "10.0.0.1" is no network`},
+		"a proxy header with a colon":   {func(c *settings.Config) { c.ProxyHeader = "x-forwarded-for:" }, "proxy-header: "},
+		"no proxy header":               {func(c *settings.Config) { c.ProxyHeader = "" }, "proxy-header: "},
+		"a proxy header of other form":  {func(c *settings.Config) { c.ProxyHeader = "Forwarded" }, "proxy-header: the form of forwarded"},
+		"a budget for no large call":    {func(c *settings.Config) { c.BodyBudget = 64<<20 - 1 }, "body-budget: 67108863 is out of range; write 67108864 to"},
+		"a negative webhook rate":       {func(c *settings.Config) { c.WebhookRate = -1 }, "webhook-rate: -1 is out of range; write 0 to"},
+		"a negative rate of bytes":      {func(c *settings.Config) { c.WebhookBytes = -1 }, "webhook-bytes: "},
+		"a negative user rate":          {func(c *settings.Config) { c.UserRate = -1 }, "user-rate: "},
 		"no data folder":                {func(c *settings.Config) { c.DataDir = "" }, "data-dir: "},
 		"ring inside the log":           {func(c *settings.Config) { c.KeyRing = "hooklog-data/log/ring" }, "key-ring: lies in the folder of the log"},
 		"window open to the network":    {func(c *settings.Config) { c.EmbeddedListen = "0.0.0.0:9092" }, "is not on loopback"},
@@ -44,6 +52,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"no partitions":                 {func(c *settings.Config) { c.Partitions = 0 }, "partitions: 0 is out of range; write 1 to"},
 		"too many partitions":           {func(c *settings.Config) { c.Partitions = 1 << 20 }, "partitions: "},
 		"no replication":                {func(c *settings.Config) { c.Replication = 0 }, "replication: "},
+		"retention of an embedded log":  {func(c *settings.Config) { c.EventRetention = time.Hour }, "event-retention, call-retention, access-retention: the embedded log keeps everything"},
+		"small embedded log":            {func(c *settings.Config) { c.EmbeddedMaxBytes = 1000 }, "embedded-max-bytes: "},
 		"negative retention":            {func(c *settings.Config) { c.EventRetention = -time.Hour }, "event-retention: "},
 		"short access retention":        {func(c *settings.Config) { c.AccessRetention = time.Second }, "access-retention: "},
 		"calls gone before results":     {func(c *settings.Config) { c.CallRetention = 24 * time.Hour }, "call-retention: 24h0m0s is too short; write at least 25h0m0s"},
@@ -90,11 +100,17 @@ func wantFault(t *testing.T, cfg settings.Config, change func(*settings.Config),
 
 func TestValidateTakesWhatIsMeant(t *testing.T) {
 	for name, change := range map[string]func(*settings.Config){
-		"listeners on any free port":      func(c *settings.Config) { c.Listen, c.OpsListen = "127.0.0.1:0", "127.0.0.1:0" },
-		"no listener for operations":      func(c *settings.Config) { c.OpsListen = "" },
-		"every interface":                 func(c *settings.Config) { c.Listen = ":8080" },
-		"a window on loopback, IPv6 too":  func(c *settings.Config) { c.Brokers, c.EmbeddedListen = nil, "[::1]:9092" },
-		"retention that outlives results": func(c *settings.Config) { c.CallRetention = 25 * time.Hour },
+		"listeners on any free port":     func(c *settings.Config) { c.Listen, c.OpsListen = "127.0.0.1:0", "127.0.0.1:0" },
+		"no listener for operations":     func(c *settings.Config) { c.OpsListen = "" },
+		"every interface":                func(c *settings.Config) { c.Listen = ":8080" },
+		"a window on loopback, IPv6 too": func(c *settings.Config) { c.Brokers, c.EmbeddedListen = nil, "[::1]:9092" },
+		"rates without a limit":          func(c *settings.Config) { c.WebhookRate, c.WebhookBytes, c.UserRate = 0, 0, 0 },
+		"proxies of both families": func(c *settings.Config) {
+			c.TrustedProxies, c.ProxyHeader = []string{"10.0.0.0/8", "fd00::/8"}, "CF-Connecting-IP"
+		},
+		"retention that outlives results": func(c *settings.Config) {
+			c.Brokers, c.KeyRing, c.CallRetention = []string{"kafka:9092"}, "ring", 25*time.Hour
+		},
 		"a log-in over TLS": func(c *settings.Config) {
 			c.BrokerTLS, c.BrokerTLSCA = true, "ca"
 			c.BrokerSASL, c.BrokerUser, c.BrokerPassword = "scram-sha-512", "u", secret.NewPassword("p")

@@ -1,7 +1,7 @@
 // Package call is the life of a webhook call after it was validated: accepted,
-// completed by each pipeline that listens, and polled for its result. It holds
-// the records of svc.call, their fold, the result JSON, trace ids and the pace
-// of polling. It never sees a payload.
+// completed by each pipeline that listens, and polled for its result. Calls that
+// were refused are only counted. It holds the records of svc.call, their fold,
+// the result JSON, trace ids and the pace of polling. It never sees a payload.
 package call
 
 import (
@@ -13,7 +13,7 @@ import (
 	"hooklog/domain/record"
 )
 
-// The wire names of the records of svc.call.
+// The wire names of the records of a call's life; see also RejectedType.
 const (
 	AcceptedType  = "call.accepted/1"
 	CompletedType = "call.completed/1"
@@ -111,14 +111,16 @@ func encode(typ, id string, partition int32, at time.Time, v any) (record.Record
 	}, nil
 }
 
-// Decode reads a record of svc.call: an Accepted or a Completed. An error means
-// that the record is none, for ever.
+// Decode reads a record of svc.call: an Accepted, a Completed or a Rejected. An
+// error means that the record is none, for ever.
 func Decode(r *record.Record) (any, error) {
 	switch t := r.Header(record.HeaderType); t {
 	case AcceptedType:
 		return decode[Accepted](r)
 	case CompletedType:
 		return decode[Completed](r)
+	case RejectedType:
+		return decode[Rejected](r)
 	default:
 		return nil, fmt.Errorf("record type %q is unknown on %s", t, record.TopicCall)
 	}

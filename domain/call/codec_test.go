@@ -2,12 +2,14 @@ package call_test
 
 import (
 	"bytes"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
@@ -37,6 +39,21 @@ func completed() call.Completed {
 	return call.Completed{CorrelationID: correlationID, Listener: "a@1", Attempt: 1, Status: call.OK, Value: "sealed-value", Finished: noon.Add(time.Second)}
 }
 
+const instance = "5d0c7a52-6f0e-4a37-8a55-0a4f0c2f6b11"
+
+func rejected() call.Rejected {
+	return call.Rejected{
+		Instance: instance,
+		From:     noon,
+		To:       noon.Add(time.Minute),
+		Networks: []call.Network{
+			{Prefix: netip.MustParsePrefix("192.0.2.0/24"), Reasons: map[string]int64{"too-many": 7, "not-found": 120}},
+			{Prefix: netip.MustParsePrefix("2001:db8:7::/48"), Reasons: map[string]int64{"unavailable": 1}},
+		},
+		Rest: map[string]int64{"not-found": 999_999},
+	}
+}
+
 // The golden files are record values as they lie on logs that exist: a reader of
 // today must read them for ever, and writes the same bytes.
 func TestTheRecordsOfACallStayForEver(t *testing.T) {
@@ -49,12 +66,14 @@ func TestTheRecordsOfACallStayForEver(t *testing.T) {
 		value  any
 		encode func(int32) (record.Record, error)
 		typ    string
+		key    string
 		at     time.Time
 	}{
-		{"accepted.json", accepted(), accepted().Encode, "call.accepted/1", noon},
-		{"accepted_quiet.json", quiet, quiet.Encode, "call.accepted/1", noon},
-		{"completed.json", completed(), completed().Encode, "call.completed/1", noon.Add(time.Second)},
-		{"completed_failed.json", failed, failed.Encode, "call.completed/1", noon.Add(time.Second)},
+		{"accepted.json", accepted(), accepted().Encode, "call.accepted/1", correlationID, noon},
+		{"accepted_quiet.json", quiet, quiet.Encode, "call.accepted/1", correlationID, noon},
+		{"completed.json", completed(), completed().Encode, "call.completed/1", correlationID, noon.Add(time.Second)},
+		{"completed_failed.json", failed, failed.Encode, "call.completed/1", correlationID, noon.Add(time.Second)},
+		{"rejected.json", rejected(), rejected().Encode, "call.rejected/1", instance, noon.Add(time.Minute)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file+" is written and read", func(t *testing.T) {
@@ -65,7 +84,7 @@ func TestTheRecordsOfACallStayForEver(t *testing.T) {
 			want := record.Record{
 				Position: record.Position{Topic: "svc.call", Partition: 5},
 				Time:     tt.at,
-				Key:      []byte(correlationID),
+				Key:      []byte(tt.key),
 				Headers:  []record.Header{{Key: "svc-type", Value: []byte(tt.typ)}},
 				Value:    []byte(strings.TrimSuffix(string(golden), "\n")),
 			}
@@ -80,7 +99,7 @@ func TestTheRecordsOfACallStayForEver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.value, read); diff != "" {
+			if diff := cmp.Diff(tt.value, read, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 				t.Errorf("value differs (-want +got):\n%s", diff)
 			}
 		})
@@ -100,6 +119,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a value of another shape", call.AcceptedType, correlationID, `[]`},
 		{"an accepted record without correlation id", call.AcceptedType, "", `{}`},
 		{"an accepted record under another key", call.AcceptedType, "other", `{` + id + `}`},
+		{"counts without an instance", call.RejectedType, "", `{}`},
+		{"counts under another key", call.RejectedType, "other", `{"instance":"` + instance + `"}`},
+		{"counts of what is no network", call.RejectedType, instance, `{"instance":"` + instance + `","networks":[{"prefix":"192.0.2.0"}]}`},
 		{"a completed record under another key", call.CompletedType, "other", `{` + id + `,"listener":"a@1","attempt":1,"status":"ok"}`},
 		{"a completion that is none yet", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"processing"}`},
 		{"a completion with an unknown status", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"fine"}`},
@@ -123,20 +145,23 @@ func TestDecodeRefuses(t *testing.T) {
 // FuzzDecode holds that whatever lies on the topic is refused or read, and that
 // what was read is written and read again as the same.
 func FuzzDecode(f *testing.F) {
-	for _, file := range []string{"accepted.json", "accepted_quiet.json", "completed.json", "completed_failed.json"} {
-		golden, err := os.ReadFile("testdata/" + file)
+	for _, seed := range []struct{ file, typ, key string }{
+		{"accepted.json", call.AcceptedType, correlationID},
+		{"accepted_quiet.json", call.AcceptedType, correlationID},
+		{"completed.json", call.CompletedType, correlationID},
+		{"completed_failed.json", call.CompletedType, correlationID},
+		{"rejected.json", call.RejectedType, instance},
+	} {
+		golden, err := os.ReadFile("testdata/" + seed.file)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(strings.HasPrefix(file, "accepted"), correlationID, golden)
+		f.Add(seed.typ, seed.key, golden)
 	}
-	f.Add(true, "", []byte(`{"listeners":null,"event":[]}`))
-	f.Add(false, "\xff", []byte(`{"correlationId":"\ufffd","attempt":1e3}`))
-	f.Fuzz(func(t *testing.T, isAccepted bool, key string, value []byte) {
-		typ := call.CompletedType
-		if isAccepted {
-			typ = call.AcceptedType
-		}
+	f.Add(call.AcceptedType, "", []byte(`{"listeners":null,"event":[]}`))
+	f.Add(call.CompletedType, "\xff", []byte(`{"correlationId":"\ufffd","attempt":1e3}`))
+	f.Add(call.RejectedType, "i", []byte(`{"instance":"i","networks":[{"prefix":"","reasons":null}],"rest":{}}`))
+	f.Fuzz(func(t *testing.T, typ, key string, value []byte) {
 		r := record.Record{Key: []byte(key), Headers: []record.Header{{Key: record.HeaderType, Value: []byte(typ)}}, Value: value}
 		read, err := call.Decode(&r)
 		if err != nil {
@@ -157,10 +182,25 @@ func FuzzDecode(f *testing.F) {
 }
 
 func reencode(v any) (record.Record, error) {
-	if a, ok := v.(call.Accepted); ok {
-		return a.Encode(0)
+	return v.(interface {
+		Encode(partition int32) (record.Record, error)
+	}).Encode(0)
+}
+
+func TestNetworks(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.7":              "192.0.2.0/24",
+		"2001:db8:7:1:2:3:4:5":   "2001:db8:7::/48",
+		"2001:db8:7:ffff::":      "2001:db8:7::/48",
+		"::":                     "::/48",
+		"::ffff:192.0.2.7":       "::/48", // callers have their IPv4 address unmapped
+		"255.255.255.255":        "255.255.255.0/24",
+		"fe80::1234:5678:9abc:1": "fe80::/48",
+	} {
+		if got := call.NetworkOf(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("%s is counted under %s, want %s", address, got, want)
+		}
 	}
-	return v.(call.Completed).Encode(0)
 }
 
 func TestValuesAreBoundToTheirCompletion(t *testing.T) {

@@ -40,7 +40,7 @@ func (c Command) Bind(given []Given) (Args, error) {
 		}
 		p, ok := c.param(g.Name)
 		if !ok {
-			return Args{}, fault.New(fault.Invalid, "%s has no parameter %.64q.", c.Name, g.Name)
+			return Args{}, c.unknown(g.Name)
 		}
 		if before, twice := texts[p.Name]; twice && before != g.Value {
 			return Args{}, fault.New(fault.Invalid, "%s is given twice with different values.", p.Name)
@@ -72,6 +72,19 @@ func (c Command) param(name string) (Param, bool) {
 		}
 	}
 	return Param{}, false
+}
+
+// maxShownName is the longest name that is repeated: every parameter's name is
+// shorter, and a token or a made password is longer.
+const maxShownName = 24
+
+// unknown names a parameter that the command does not have, unless it may be a
+// secret that was put in the wrong place.
+func (c Command) unknown(name string) error {
+	if len(name) > maxShownName {
+		return fault.New(fault.Invalid, "%s has no parameter with such a name of %d bytes.", c.Name, len(name))
+	}
+	return fault.New(fault.Invalid, "%s has no parameter %q.", c.Name, name)
 }
 
 func (p Param) parse(text string) (any, error) {

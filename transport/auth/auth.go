@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -41,8 +40,9 @@ type Users interface {
 
 // Authenticator checks authorization headers.
 type Authenticator struct {
-	users Users
-	now   func() time.Time
+	users   Users
+	proxies Proxies
+	now     func() time.Time
 	// turns bounds how many passwords are hashed at once: each takes 19 MiB.
 	turns    *semaphore.Weighted
 	verified *lru.Cache[[sha256.Size]byte, time.Time]
@@ -52,8 +52,9 @@ type Authenticator struct {
 	nobody string
 }
 
-// New makes an authenticator over the users.
-func New(users Users, now func() time.Time) (*Authenticator, error) {
+// New makes an authenticator over the users. The proxies are those in front of
+// the service.
+func New(users Users, proxies Proxies, now func() time.Time) (*Authenticator, error) {
 	nobody, err := Hash(NewPassword())
 	if err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func New(users Users, now func() time.Time) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		users:    users,
+		proxies:  proxies,
 		now:      now,
 		turns:    semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))),
 		verified: verified,
@@ -94,16 +96,7 @@ func (a *Authenticator) Authenticate(r *http.Request) (commands.Caller, error) {
 	if !ok || !known {
 		return commands.Caller{}, fault.New(fault.Unauthenticated, "The user name or the password is wrong.")
 	}
-	return commands.Caller{Principal: user.Name, Roles: user.Roles, Address: Address(r)}, nil
-}
-
-// Address is the network address of the peer, without the port.
-func Address(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
+	return commands.Caller{Principal: user.Name, Roles: user.Roles, Address: a.proxies.Address(r).String()}, nil
 }
 
 func basic(h http.Header) (string, secret.Password, error) {

@@ -45,7 +45,7 @@ func basicRequest(name, pass string) *http.Request {
 }
 
 func TestAuthenticate(t *testing.T) {
-	a, err := auth.New(newUsers(t), time.Now)
+	a, err := auth.New(newUsers(t), auth.Proxies{}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestAuthenticate(t *testing.T) {
 
 func TestANewPasswordEndsTheOldOneAtOnce(t *testing.T) {
 	u := newUsers(t)
-	a, err := auth.New(u, time.Now)
+	a, err := auth.New(u, auth.Proxies{}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"hooklog/domain/event"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
-	"hooklog/transport/auth"
+	"hooklog/domain/webhook"
 )
 
 // accept puts the call on the log: first the event, then the accepted record
@@ -27,7 +27,7 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), a.cfg.AppendTimeout)
 	defer cancel()
-	at, err := a.deps.Events.AppendWait(ctx, ev)
+	at, err := a.deps.Events.AppendHeld(ctx, ev, d.claim.share())
 	if err != nil {
 		return notOnLog(err)
 	}
@@ -39,14 +39,14 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 		Received:      received,
 		Method:        r.Method,
 		Size:          d.content.size,
-		Address:       auth.Address(r),
+		Address:       d.address.String(),
 		Event:         call.EventAt(at, record.ContentDigest(ev.Headers, ev.Value)),
 		Listeners:     d.listeners,
 	}.Encode(call.Partition(d.correlationID, a.deps.CallPartitions()))
 	if err != nil {
 		return err
 	}
-	if _, err := a.deps.Calls.AppendWait(ctx, &accepted); err != nil {
+	if _, err := a.deps.Calls.AppendHeld(ctx, &accepted, d.claim.share()); err != nil {
 		return notOnLog(err)
 	}
 	return nil
@@ -67,7 +67,7 @@ func (a *API) eventRecord(d *delivery, r *http.Request, received time.Time) (*re
 		Body:          d.content.body,
 		Files:         d.content.files,
 	}
-	value, err := event.Encode(&c, d.token)
+	value, err := d.encode(&c)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +77,38 @@ func (a *API) eventRecord(d *delivery, r *http.Request, received time.Time) (*re
 		Headers:  event.Headers(&c, event.Meta{BaseURL: a.cfg.BaseURL, Last6: d.gate.Last6, Traceparent: newTraceparent()}),
 		Value:    value,
 	}, nil
+}
+
+// recordRoom is what a call takes beside its message: the headers of the event
+// and the accepted record.
+const recordRoom = 2 << 10
+
+// encode makes the message, which lies beside the body for a moment and takes
+// the body's place in the budget then.
+func (d *delivery) encode(c *event.Call) ([]byte, error) {
+	if err := d.claim.resize(d.claim.size + messageAtMost(c.PayloadType, d.content.size)); err != nil {
+		return nil, err
+	}
+	value, err := event.Encode(c, d.token)
+	if err != nil {
+		return nil, err
+	}
+	d.content.release()
+	return value, d.claim.resize(int64(len(value)) + recordRoom)
+}
+
+// messageAtMost is how large a payload can get in its message, but for the few
+// bytes around it: base64 grows by a third, and text doubles when all of it has
+// to be escaped.
+func messageAtMost(t webhook.PayloadType, size int) int64 {
+	switch t {
+	case webhook.Ignore:
+		return recordRoom
+	case webhook.Base64:
+		return recordRoom + int64(size)*4/3
+	default:
+		return recordRoom + int64(size)*2
+	}
 }
 
 // notOnLog is the answer when an append fails: but for a record that the log

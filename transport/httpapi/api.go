@@ -14,6 +14,7 @@ import (
 	"hooklog/domain/record"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
+	"hooklog/transport/auth"
 	"hooklog/transport/commands"
 )
 
@@ -28,6 +29,16 @@ type Config struct {
 	// AppendTimeout is how long a handler waits for the log.
 	AppendTimeout time.Duration
 	Limits        call.Limits
+
+	// Instance names this process on the log.
+	Instance string
+	// Proxies are those in front of the service.
+	Proxies auth.Proxies
+	// BodyBudget is how many bytes of calls may be in memory at a time.
+	BodyBudget int
+	// What one webhook, and one user of the management commands, gets a second;
+	// 0 is no limit.
+	WebhookRate, WebhookBytes, UserRate int
 }
 
 // Commands runs management commands. The answer is written as JSON.
@@ -46,9 +57,17 @@ type Gates interface {
 	Current(ctx context.Context) error
 }
 
-// Journal appends to the log and returns when the record is there.
+// Journal appends to the log and returns when the record is there, or when ctx
+// ends. release is called once, when the log has let go of the record's bytes:
+// that may be long after ctx ended.
 type Journal interface {
-	AppendWait(ctx context.Context, r *record.Record) (record.Position, error)
+	AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error)
+}
+
+// CallJournal also takes records that nobody waits for.
+type CallJournal interface {
+	Journal
+	Append(r *record.Record, done func(record.Position, error))
 }
 
 // Results is the folded state of calls.
@@ -75,9 +94,10 @@ type Deps struct {
 	Gates        Gates
 	// Listeners lists the pipelines of an event key as name@version.
 	Listeners func(eventKey string) []string
-	// Events takes events and makes their topics where they are missing; Calls
-	// takes the records of svc.call.
-	Events, Calls  Journal
+	// Events takes events and makes their topics where they are missing.
+	Events Journal
+	// Calls takes the records of svc.call.
+	Calls          CallJournal
 	Results        Results
 	Values         Values
 	CallPartitions func() int32
@@ -92,6 +112,12 @@ type API struct {
 	holds  holds
 	paces  *paces
 	polled string // the result endpoint's URL up to the correlation id
+
+	budget   *budget
+	crowd    crowd
+	refusals refusals
+	// What webhooks and users get a second.
+	webhookCalls, webhookBytes, userCommands *rates
 }
 
 // New makes the handlers.
@@ -101,6 +127,14 @@ func New(cfg Config, deps Deps) *API {
 		deps:   deps,
 		paces:  newPaces(),
 		polled: cfg.BaseURL + resultPath + "?" + paramCorrelationID + "=",
+		budget: newBudget(int64(cfg.BodyBudget)),
+		refusals: refusals{
+			instance: cfg.Instance, log: deps.Log, now: deps.Now, journal: deps.Calls, partitions: deps.CallPartitions,
+		},
+		webhookCalls: newRates(cfg.WebhookRate, cfg.WebhookRate),
+		// The largest call has to fit into the burst.
+		webhookBytes: newRates(cfg.WebhookBytes, max(cfg.WebhookBytes, webhook.MaxPayloadLength)),
+		userCommands: newRates(cfg.UserRate, 2*cfg.UserRate),
 	}
 }
 
@@ -113,3 +147,7 @@ func (a *API) OpsHandler() http.Handler { return a.guard(a.router(a.opsRoutes())
 
 // Drain answers all held polls, and those that come later, with a redirect.
 func (a *API) Drain() { a.holds.drain() }
+
+// Close hands what was counted to the log. It is called when no request is in
+// flight any more.
+func (a *API) Close() { a.refusals.close() }

@@ -18,9 +18,12 @@ import (
 
 type noJournal struct{}
 
-func (noJournal) AppendWait(_ context.Context, r *record.Record) (record.Position, error) {
+func (noJournal) AppendHeld(_ context.Context, r *record.Record, release func()) (record.Position, error) {
+	release()
 	return r.Position, nil
 }
+
+func (noJournal) Append(*record.Record, func(record.Position, error)) {}
 
 // discard is a response writer that costs nothing.
 type discard struct{ header http.Header }
@@ -29,11 +32,14 @@ func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
+// SetReadDeadline is what a connection has.
+func (d discard) SetReadDeadline(time.Time) error { return nil }
+
 // BenchmarkReceive is a call from the router to the answer, without a log.
 func BenchmarkReceive(b *testing.B) {
 	all := gates{}
 	all.add(b, token, webhook.Gate{EventKey: "webhook.orders", PayloadType: webhook.Base64, MaxPayloadLength: webhook.MaxPayloadLength})
-	handler := httpapi.New(httpapi.Config{BaseURL: baseURL, AppendTimeout: 8 * time.Second}, httpapi.Deps{
+	handler := httpapi.New(httpapi.Config{BaseURL: baseURL, AppendTimeout: 8 * time.Second, BodyBudget: budget}, httpapi.Deps{
 		Log:            slog.New(slog.NewJSONHandler(io.Discard, nil)),
 		Now:            time.Now,
 		Gates:          view{&world{gates: all}},

@@ -3,12 +3,9 @@ package httpapi
 import (
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 
 	"hooklog/domain/event"
-	"hooklog/domain/fault"
-	"hooklog/domain/webhook"
 )
 
 // content is the body of a call as received.
@@ -19,74 +16,66 @@ type content struct {
 	body []byte
 	// files is not nil for multipart; body is empty then.
 	files []event.File
-	// memory is what body and files lie in, borrowed from recycled.
-	memory *[]byte
-}
-
-// recycled is the memory of earlier bodies. It can be used again as soon as a
-// message is encoded, because the message has a copy of its own.
-var recycled = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxRecycled keeps a few large bodies from staying in memory for ever.
-const maxRecycled = 1 << 20
-
-func (c *content) borrow() []byte {
-	c.memory = recycled.Get().(*[]byte)
-	return (*c.memory)[:0]
+	// memory is what body and files lie in.
+	memory memory
 }
 
 // release gives the memory back; body and files are invalid afterwards.
 func (c *content) release() {
-	if c.memory != nil && cap(*c.memory) <= maxRecycled {
-		recycled.Put(c.memory)
-	}
-	*c = content{}
+	c.memory.release()
+	c.body, c.files = nil, nil
 }
 
 // receive reads the body of a call with a known webhook. A token in it is
 // payload.
-func (c *content) receive(r *http.Request, limit int) error {
-	if mediaType(r.Header) == contentMultipart {
-		_, err := c.receiveMultipart(r, limit)
+func (c *content) receive(in *inflow, h http.Header) error {
+	if mediaType(h) == contentMultipart {
+		_, err := c.receiveMultipart(in, h)
 		return err
 	}
-	return c.receiveWhole(r, limit)
+	return c.receiveWhole(in)
 }
 
-func (c *content) receiveWhole(r *http.Request, limit int) error {
-	body, err := readBody(c.borrow(), r, limit)
-	if err != nil {
-		return err
+func (c *content) receiveWhole(in *inflow) error {
+	if in.declared == 0 {
+		c.read = true
+		return nil
 	}
-	*c.memory = body
-	c.read, c.size, c.body = true, len(body), body
-	return nil
+	err := c.memory.readAll(in, in)
+	c.read, c.size, c.body = true, in.read, c.memory.bytes()
+	if err == nil && in.declared > int64(in.read) {
+		err = io.ErrUnexpectedEOF
+	}
+	return in.explain(err)
 }
 
-// receiveWithToken reads a body that must bring the token itself. Where it can
+// mayCarryToken reports that the body may bring the token itself. Where it can
 // have none, nothing is read: an unidentified caller costs as little as can be.
 // An encoded body has none either, because it cannot be looked into.
-func (c *content) receiveWithToken(r *http.Request) (token string, err error) {
+func mayCarryToken(r *http.Request) bool {
 	if r.Method != http.MethodPost || hasContentEncoding(r.Header) {
-		return "", nil
+		return false
 	}
-	var find func([]byte) (string, bool, error)
-	switch kind := mediaType(r.Header); {
-	case kind == contentMultipart:
-		tokens, err := c.receiveMultipart(r, webhook.MaxPayloadLength)
+	kind := mediaType(r.Header)
+	return kind == contentMultipart || kind == contentForm || event.IsJSONType(kind)
+}
+
+// receiveWithToken reads a body that may carry the token.
+func (c *content) receiveWithToken(in *inflow, h http.Header) (token string, err error) {
+	kind := mediaType(h)
+	if kind == contentMultipart {
+		tokens, err := c.receiveMultipart(in, h)
 		if err != nil || len(tokens) == 0 {
 			return "", err
 		}
 		return tokens[0], once(tokens)
-	case kind == contentForm:
-		find = event.TokenInForm
-	case event.IsJSONType(kind):
-		find = event.TokenInJSON
-	default:
-		return "", nil
 	}
-	if err := c.receiveWhole(r, webhook.MaxPayloadLength); err != nil {
+	if err := c.receiveWhole(in); err != nil {
 		return "", err
+	}
+	find := event.TokenInJSON
+	if kind == contentForm {
+		find = event.TokenInForm
 	}
 	token, _, err = find(c.body)
 	return token, err
@@ -94,76 +83,66 @@ func (c *content) receiveWithToken(r *http.Request) (token string, err error) {
 
 func hasContentEncoding(h http.Header) bool { return len(h["Content-Encoding"]) > 0 }
 
-// readBody reads a body of at most limit bytes into buf, which it replaces
-// where it is too small.
-func readBody(buf []byte, r *http.Request, limit int) ([]byte, error) {
-	if r.ContentLength > int64(limit) {
-		return nil, errTooLarge(limit)
-	}
-	if r.ContentLength < 0 {
-		m := meter{from: r.Body, limit: limit}
-		body, err := appendAll(buf, &m)
-		return body, m.explain(err)
-	}
-	buf = slices.Grow(buf, int(r.ContentLength))[:r.ContentLength]
-	if _, err := io.ReadFull(r.Body, buf); err != nil {
-		return nil, errUnreadable()
-	}
-	return buf, nil
+// memory is where a body lies. It grows with the steps of an inflow, which have
+// their place in the budget.
+type memory struct {
+	lent *[]byte // nil while there is none
+	step int
 }
 
-// appendAll reads to the end, straight into the free part of dst.
-func appendAll(dst []byte, from io.Reader) ([]byte, error) {
+// recycled is the memory of earlier bodies, by step. It can be used again as
+// soon as a message is encoded, because the message has a copy of its own. The
+// largest step is left to the garbage collector.
+var recycled [len(steps) - 1]sync.Pool
+
+func (m *memory) bytes() []byte {
+	if m.lent == nil {
+		return nil
+	}
+	return *m.lent
+}
+
+// readAll appends all that from gives, which is the inflow or a reader over it.
+func (m *memory) readAll(from io.Reader, in *inflow) error {
 	for {
-		dst = slices.Grow(dst, 1)
-		n, err := from.Read(dst[len(dst):cap(dst)])
-		dst = dst[:len(dst)+n]
+		b := m.bytes()
+		if len(b) == cap(b) {
+			step, err := in.room()
+			if err != nil {
+				return err
+			}
+			m.grow(step)
+			b = *m.lent
+		}
+		n, err := from.Read(b[len(b):cap(b)])
+		*m.lent = b[:len(b)+n]
 		if err == io.EOF {
-			return dst, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
-// meter counts what is read and stops behind the limit.
-type meter struct {
-	from  io.Reader
-	read  int
-	limit int
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	if m.over() {
-		return 0, errTooLarge(m.limit)
+// grow moves to memory of the step.
+func (m *memory) grow(step int) {
+	var next *[]byte
+	if step < len(recycled) {
+		next, _ = recycled[step].Get().(*[]byte)
 	}
-	n, err := m.from.Read(p)
-	m.read += n
-	if m.over() {
-		return 0, errTooLarge(m.limit)
+	if next == nil {
+		made := make([]byte, 0, steps[step])
+		next = &made
 	}
-	return n, err
+	*next = append((*next)[:0], m.bytes()...)
+	m.release()
+	*m = memory{lent: next, step: step}
 }
 
-func (m *meter) over() bool { return m.read > m.limit }
-
-// explain gives an error of whoever read through the meter its kind.
-func (m *meter) explain(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case m.over():
-		return errTooLarge(m.limit)
-	default:
-		return errUnreadable()
+func (m *memory) release() {
+	if m.lent != nil && m.step < len(recycled) {
+		recycled[m.step].Put(m.lent)
 	}
-}
-
-func errTooLarge(limit int) error {
-	return fault.New(fault.TooLarge, "The body is over %d bytes.", limit)
-}
-
-func errUnreadable() error {
-	return fault.New(fault.Invalid, "The body is malformed or ends too early.")
+	*m = memory{}
 }

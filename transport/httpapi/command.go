@@ -19,8 +19,11 @@ func (a *API) command(c catalog.Command) handler {
 		if err != nil {
 			return err
 		}
+		if err := a.userCommands.take(caller.Principal, 1, a.deps.Now()); err != nil {
+			return err
+		}
 		req := commands.Request{Caller: caller, Command: c}
-		given, err := parameters(r)
+		given, err := parameters(w, r)
 		if err != nil {
 			return err
 		}

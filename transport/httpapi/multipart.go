@@ -5,7 +5,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"slices"
 
 	"hooklog/domain/event"
 	"hooklog/domain/fault"
@@ -21,40 +20,37 @@ const (
 // the files and gives the values of the parts named token. All bytes count
 // against the limit: the framing, the ignored parts and what follows the last
 // one included.
-func (c *content) receiveMultipart(r *http.Request, limit int) (tokens []string, err error) {
-	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+func (c *content) receiveMultipart(in *inflow, h http.Header) (tokens []string, err error) {
+	_, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || params["boundary"] == "" {
 		return nil, fault.New(fault.Invalid, "The multipart content type has no boundary.")
 	}
-	if r.ContentLength > int64(limit) {
-		return nil, errTooLarge(limit)
-	}
-	m := meter{from: r.Body, limit: limit}
-	parts := partReader{
-		from: multipart.NewReader(&m, params["boundary"]),
-		// All files together are shorter than the body.
-		memory: slices.Grow(c.borrow(), int(max(r.ContentLength, 0))),
-		files:  []event.File{},
-	}
+	parts := partReader{in: in, from: multipart.NewReader(in, params["boundary"]), memory: &c.memory}
 	err = parts.readAll()
 	if err == nil && parts.count <= maxParts {
-		_, err = io.Copy(io.Discard, &m)
+		_, err = io.Copy(io.Discard, in)
 	}
-	*c.memory = parts.memory
-	c.read, c.size, c.files = true, m.read, parts.files
+	c.read, c.size, c.files = true, in.read, parts.files()
 	if parts.count > maxParts {
 		return nil, fault.New(fault.Invalid, "The multipart body has more than %d parts.", maxParts)
 	}
-	return parts.tokens, m.explain(err)
+	return parts.tokens, in.explain(err)
 }
 
 // partReader collects what counts of a multipart body.
 type partReader struct {
+	in     *inflow
 	from   *multipart.Reader
 	count  int
-	memory []byte // the files' contents, one after the other
-	files  []event.File
+	memory *memory // the files' contents, one after the other
+	found  []filePart
 	tokens []string
+}
+
+// filePart is a file whose content ends there in memory, which may still move.
+type filePart struct {
+	filename, contentType string
+	end                   int
 }
 
 // readAll ends at the last part, or with one part too many.
@@ -83,17 +79,21 @@ func (p *partReader) read(part *multipart.Part) error {
 		p.tokens = append(p.tokens, string(value))
 		return err
 	case name == "file" && part.FileName() != "":
-		start := len(p.memory)
-		memory, err := appendAll(p.memory, part)
-		if err != nil {
+		if err := p.memory.readAll(part, p.in); err != nil {
 			return err
 		}
-		p.memory = memory
-		p.files = append(p.files, event.File{
-			Filename:    part.FileName(),
-			ContentType: part.Header.Get("Content-Type"),
-			Content:     memory[start:len(memory):len(memory)],
-		})
+		p.found = append(p.found, filePart{part.FileName(), part.Header.Get("Content-Type"), len(p.memory.bytes())})
 	}
 	return nil
+}
+
+// files is not nil even without a file.
+func (p *partReader) files() []event.File {
+	files := make([]event.File, len(p.found))
+	start := 0
+	for i, f := range p.found {
+		files[i] = event.File{Filename: f.filename, ContentType: f.contentType, Content: p.memory.bytes()[start:f.end:f.end]}
+		start = f.end
+	}
+	return files
 }

@@ -28,13 +28,13 @@ const maxCommandBody = 1 << 20
 
 // parameters collects what a management command was given, from the query and
 // from a form or JSON body, whatever the method.
-func parameters(r *http.Request) ([]catalog.Given, error) {
+func parameters(w http.ResponseWriter, r *http.Request) ([]catalog.Given, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, errQuery()
 	}
 	given := fromValues(nil, query, catalog.Query)
-	given, err = bodyParameters(given, r)
+	given, err = bodyParameters(given, w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -48,23 +48,28 @@ func parameters(r *http.Request) ([]catalog.Given, error) {
 
 func errQuery() error { return fault.New(fault.Invalid, "The query is malformed.") }
 
-func bodyParameters(given []catalog.Given, r *http.Request) ([]catalog.Given, error) {
-	if len(r.Header.Values("Content-Encoding")) > 0 {
+func bodyParameters(given []catalog.Given, w http.ResponseWriter, r *http.Request) ([]catalog.Given, error) {
+	if hasContentEncoding(r.Header) {
 		return nil, errContentEncoding()
 	}
-	body, err := readBody(nil, r, maxCommandBody)
-	if err != nil || len(body) == 0 {
+	in, err := newInflow(w, r, maxCommandBody, nil)
+	if err != nil {
+		return nil, err
+	}
+	var c content
+	defer c.release()
+	if err := c.receiveWhole(&in); err != nil || c.size == 0 {
 		return given, err
 	}
 	switch kind := mediaType(r.Header); {
 	case kind == contentForm:
-		form, err := url.ParseQuery(string(body))
+		form, err := url.ParseQuery(string(c.body))
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "The form is malformed.")
 		}
 		return fromValues(given, form, catalog.Body), nil
 	case event.IsJSONType(kind):
-		return fromJSON(given, body)
+		return fromJSON(given, c.body)
 	default:
 		return nil, fault.New(fault.Unsupported, "The body must be %s or %s.", contentJSON, contentForm)
 	}

@@ -43,6 +43,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, instance string, err 
 	case errors.As(err, &refused):
 		p.traceID = refused.traceID
 		a.logRefusal(r, refused, p.Error)
+	case errors.Is(err, errSpent):
+		// Nothing failed; a line for each would only be more to do.
 	case p.Kind.Status() >= http.StatusInternalServerError:
 		a.deps.Log.ErrorContext(r.Context(), "request failed", "route", instance, "reason", p.Kind.String(), "error", err)
 	}
@@ -74,7 +76,9 @@ func unavailable(err error, detail string) error {
 	return fault.New(fault.Unavailable, "%s", detail).Because(err)
 }
 
+// writeProblem refuses. Who is still sending gets a moment to end.
 func writeProblem(w http.ResponseWriter, p problem) {
+	setReadDeadline(w, time.Now().Add(lingering))
 	h := w.Header()
 	switch {
 	case p.RetryAfter > 0:

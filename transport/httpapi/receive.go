@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -24,11 +25,14 @@ const (
 // delivery is one webhook call on its way to the log.
 type delivery struct {
 	started time.Time
+	address netip.Addr
+	claim   *claim
 	query   url.Values
 	// queryErr says that a part of the query could not be read.
 	queryErr error
 	token    secret.Token
 	gate     webhook.Gate
+	inflow   inflow
 	content  content
 
 	traceID       string
@@ -40,27 +44,21 @@ type delivery struct {
 
 func (d *delivery) release() {
 	d.content.release()
+	if d.claim != nil {
+		d.claim.release()
+	}
 	if d.watch.stop != nil {
 		d.watch.stop()
 	}
 }
 
-// receive takes a webhook call. Until the webhook is known, the caller learns
-// nothing but that; from then on every answer has a trace id.
+// receive takes a webhook call, or refuses it and counts that.
 func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
-	d := delivery{started: a.deps.Now()}
+	d := delivery{started: a.deps.Now(), address: a.cfg.Proxies.Address(r), claim: a.budget.claim()}
 	defer d.release()
-	if err := a.identify(&d, r); err != nil {
-		// What is left of the body is not worth reading.
-		w.Header().Set("Connection", "close")
+	if err := a.deliver(&d, w, r); err != nil {
+		a.refusals.count(d.address, fault.From(err).Kind)
 		return err
-	}
-	d.traceID = newTraceID(d.gate.Last6)
-	if err := a.take(&d, r); err != nil {
-		if fault.Is(err, fault.TooLarge) {
-			w.Header().Set("Connection", "close")
-		}
-		return &refusal{cause: err, traceID: d.traceID, gate: d.gate}
 	}
 	h := w.Header()
 	h.Set(headerCorrelationID, d.correlationID)
@@ -74,16 +72,30 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// deliver puts the call on the log. Until the webhook is known, the caller
+// learns nothing but that; from then on every answer has a trace id.
+func (a *API) deliver(d *delivery, w http.ResponseWriter, r *http.Request) error {
+	if err := a.identify(d, w, r); err != nil {
+		hangUp(w)
+		return err
+	}
+	d.traceID = newTraceID(d.gate.Last6)
+	if err := a.take(d, w, r); err != nil {
+		return &refusal{cause: err, traceID: d.traceID, gate: d.gate}
+	}
+	return nil
+}
+
 // resultRoom is enough for a result JSON without its value.
 const resultRoom = 256
 
 // identify finds the webhook. A token in header or query is resolved before a
 // byte of the body is read.
-func (a *API) identify(d *delivery, r *http.Request) error {
+func (a *API) identify(d *delivery, w http.ResponseWriter, r *http.Request) error {
 	d.query, d.queryErr = url.ParseQuery(r.URL.RawQuery)
-	text, found, err := outerToken(r.Header, d.query)
-	if err == nil && !found {
-		text, err = d.content.receiveWithToken(r)
+	text, found, err := outerToken(r, d.query)
+	if err == nil && !found && mayCarryToken(r) {
+		text, err = a.tokenInBody(d, w, r)
 	}
 	if err != nil {
 		return err
@@ -93,6 +105,20 @@ func (a *API) identify(d *delivery, r *http.Request) error {
 	}
 	d.gate, err = a.gate(r.Context(), d.token.Hash())
 	return err
+}
+
+// tokenInBody reads the body of a caller that nothing is known of but its
+// address.
+func (a *API) tokenInBody(d *delivery, w http.ResponseWriter, r *http.Request) (string, error) {
+	if err := a.crowd.enter(d.address); err != nil {
+		return "", err
+	}
+	defer a.crowd.leave(d.address)
+	var err error
+	if d.inflow, err = newInflow(w, r, webhook.MaxPayloadLength, d.claim); err != nil {
+		return "", err
+	}
+	return d.content.receiveWithToken(&d.inflow, r.Header)
 }
 
 // gate finds a webhook. Before a token is called unknown, the gates catch up: the
@@ -114,8 +140,17 @@ func (a *API) gate(ctx context.Context, hash secret.TokenHash) (webhook.Gate, er
 }
 
 // take validates the call and puts it on the log.
-func (a *API) take(d *delivery, r *http.Request) error {
+func (a *API) take(d *delivery, w http.ResponseWriter, r *http.Request) error {
+	if err := a.webhookCalls.take(d.gate.EventKey, 1, d.started); err != nil {
+		return err
+	}
+	if err := d.claim.identify(d.gate.EventKey); err != nil {
+		return err
+	}
 	if err := d.validate(r); err != nil {
+		return err
+	}
+	if err := a.takeBody(d, w, r); err != nil {
 		return err
 	}
 	d.correlationID = newCorrelationID()
@@ -127,13 +162,15 @@ func (a *API) take(d *delivery, r *http.Request) error {
 	if err := a.accept(d, r); err != nil {
 		return err
 	}
+	// A result is waited for without what the log has.
+	d.claim.release()
+	d.claim = nil
 	a.deps.Log.LogAttrs(r.Context(), slog.LevelInfo, "Webhook ["+d.traceID+"]: OK",
 		slog.String("webhook_trace_id", d.traceID),
 		slog.String("event_key", d.gate.EventKey),
 		slog.String("last6", d.gate.Last6),
 		slog.Int("size", d.content.size),
 		slog.Float64("duration_ms", float64(a.deps.Now().Sub(d.started).Microseconds())/1000))
-	d.content.release()
 	return nil
 }
 
@@ -148,15 +185,33 @@ func (d *delivery) validate(r *http.Request) error {
 	if hasContentEncoding(r.Header) {
 		return errContentEncoding()
 	}
+	return nil
+}
+
+// takeBody reads the body of a known webhook, unless it brought the token. What
+// the body announces is weighed before a byte of it is read.
+func (a *API) takeBody(d *delivery, w http.ResponseWriter, r *http.Request) error {
 	limit := min(d.gate.MaxPayloadLength, webhook.MaxPayloadLength)
+	weigh := func(n int) error { return a.webhookBytes.take(d.gate.EventKey, n, d.started) }
 	switch {
 	case d.content.size > limit:
 		return errTooLarge(limit)
-	case d.content.read || r.Method != http.MethodPost:
+	case d.content.read:
+		return weigh(d.content.size)
+	case r.Method != http.MethodPost:
 		return nil
-	default:
-		return d.content.receive(r, limit)
 	}
+	var err error
+	if d.inflow, err = newInflow(w, r, limit, d.claim); err != nil {
+		return err
+	}
+	if err := weigh(int(r.ContentLength)); err != nil {
+		return err
+	}
+	if err := d.content.receive(&d.inflow, r.Header); err != nil || r.ContentLength >= 0 {
+		return err
+	}
+	return weigh(d.content.size)
 }
 
 // firstResult is what the answer to the call itself says. Whatever fails from

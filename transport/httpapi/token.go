@@ -3,15 +3,18 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"hooklog/domain/fault"
 )
 
 // outerToken finds the token in the header or, without one there, in the query.
 // A token in both must be the same. It is not parsed here: what is no token is
-// answered like an unknown one.
-func outerToken(h http.Header, query url.Values) (token string, found bool, err error) {
-	counting := h["Token"]
+// answered like an unknown one. In the query it counts only as it stands there,
+// because proxies repeat the query in headers of their own, where a token that
+// is written with escapes would not be overwritten.
+func outerToken(r *http.Request, query url.Values) (token string, found bool, err error) {
+	counting := r.Header["Token"]
 	if len(counting) == 0 {
 		counting = query["token"]
 	}
@@ -21,6 +24,9 @@ func outerToken(h http.Header, query url.Values) (token string, found bool, err 
 	for _, other := range query["token"] {
 		if other != counting[0] {
 			return "", true, fault.New(fault.Invalid, "The request carries different tokens.")
+		}
+		if !strings.Contains(r.URL.RawQuery, other) {
+			return "", true, nil
 		}
 	}
 	return counting[0], true, once(counting)

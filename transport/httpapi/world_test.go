@@ -32,6 +32,9 @@ const (
 	receive = "/api/v3/command/webhook.receive"
 	result  = "/api/v3/result"
 	nilUUID = "00000000-0000-0000-0000-000000000000"
+
+	instance = "5d0c7a52-6f0e-4a37-8a55-0a4f0c2f6b11"
+	budget   = 64 << 20
 )
 
 // world is the service around the handlers, in memory.
@@ -60,6 +63,8 @@ func newWorld(t *testing.T, adjust ...func(*world)) *world {
 			PollHold:      25 * time.Second,
 			AppendTimeout: 8 * time.Second,
 			Limits:        call.Limits{Life: time.Hour, Deadline: 24 * time.Hour},
+			Instance:      instance,
+			BodyBudget:    budget,
 		},
 		gates:    gates{},
 		results:  &results{states: map[string]call.State{}, watchers: map[string][]chan struct{}{}},
@@ -229,12 +234,27 @@ type journal struct {
 	refuse func(context.Context, *record.Record) error
 	// appended, when set, is told of each accepted call before its answer is.
 	appended func(correlationID string)
+	// hang, when set, keeps the events of webhook.orders until it is closed, however
+	// long their callers wait.
+	hang chan struct{}
 
 	mu      sync.Mutex
 	records []record.Record
+	// counted are the records that nobody waited for.
+	counted []call.Rejected
 }
 
-func (j *journal) AppendWait(ctx context.Context, r *record.Record) (record.Position, error) {
+func (j *journal) AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error) {
+	if j.hang != nil && r.Topic == record.EventTopic("webhook.orders") {
+		go func() { <-j.hang; release() }()
+		select {
+		case <-ctx.Done():
+			return record.Position{}, ctx.Err()
+		case <-j.hang:
+		}
+	} else {
+		defer release()
+	}
 	if j.refuse != nil {
 		if err := j.refuse(ctx, r); err != nil {
 			return record.Position{}, err
@@ -255,6 +275,26 @@ func (j *journal) AppendWait(ctx context.Context, r *record.Record) (record.Posi
 		}
 	}
 	return at, nil
+}
+
+func (j *journal) Append(r *record.Record, done func(record.Position, error)) {
+	decoded, err := call.Decode(r)
+	if err == nil && j.refuse != nil {
+		err = j.refuse(context.Background(), r)
+	}
+	if err == nil {
+		j.mu.Lock()
+		j.counted = append(j.counted, decoded.(call.Rejected))
+		j.mu.Unlock()
+	}
+	done(record.Position{}, err)
+}
+
+// counts are the records of refused calls so far.
+func (j *journal) counts() []call.Rejected {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.counted)
 }
 
 // taken gives the event and the accepted record of the only call.

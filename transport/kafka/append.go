@@ -46,6 +46,12 @@ func newOutgoing(r *record.Record) *outgoing {
 // however long that takes. A full buffer is a fault of kind Unavailable without
 // waiting.
 func (l *Log) Append(r *record.Record, done func(record.Position, error)) {
+	if l.cfg.Admit != nil {
+		if err := l.cfg.Admit(r); err != nil {
+			done(record.Position{}, err)
+			return
+		}
+	}
 	l.client.TryProduce(l.lifetime(), &newOutgoing(r).Record, func(out *kgo.Record, err error) {
 		if err != nil {
 			done(record.Position{}, appendFault(err))

@@ -43,6 +43,11 @@ func (e *EventTopics) Ensure(ctx context.Context, topic string) error {
 	if _, good := e.good.Load(topic); good {
 		return nil
 	}
+	if admit := e.log.cfg.AdmitTopic; admit != nil {
+		if err := admit(topic); err != nil {
+			return err
+		}
+	}
 	m := e.request(topic)
 	select {
 	case <-m.done:

@@ -20,6 +20,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/plugin/kslog"
+
+	"hooklog/domain/record"
 )
 
 const (
@@ -51,6 +53,10 @@ type Config struct {
 	// Compress is off for an embedded broker, whose batches stay plain.
 	Compress bool
 	ClientID string
+	// Admit, when set, is asked before a record is appended, and AdmitTopic before
+	// an event topic is made; they answer with a fault.
+	Admit      func(r *record.Record) error
+	AdmitTopic func(name string) error
 	// BufferBytes bounds what waits to be appended; 0 means 256 MiB.
 	BufferBytes int
 	Log         *slog.Logger

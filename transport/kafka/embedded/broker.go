@@ -58,6 +58,7 @@ type Broker struct {
 	network *network
 	cluster *kfake.Cluster
 
+	lost        []string // and accepted
 	topics      *disk.List
 	listPending func() // the topics that were made last
 	topicLimit  int
@@ -76,7 +77,7 @@ func Open(cfg Config) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{dir: cfg.Dir, log: cfg.Log, network: newNetwork(), stopMeter: func() {}}
+	b := &Broker{dir: cfg.Dir, log: cfg.Log, lost: checked.Lost(), network: newNetwork(), stopMeter: func() {}}
 	if b.cluster, err = newCluster(cfg, b.network); err != nil {
 		return nil, fmt.Errorf("embedded broker: %w", err)
 	}
@@ -148,6 +149,9 @@ func newCluster(cfg Config, network *network) (*kfake.Cluster, error) {
 	}
 	return kfake.NewCluster(opts...)
 }
+
+// Lost says what of the log is gone, which Config.AcceptTruncation has accepted.
+func (b *Broker) Lost() []string { return b.lost }
 
 // Addrs are the broker's addresses, which mean something to DialContext only.
 func (b *Broker) Addrs() []string { return []string{address.String()} }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hooklog/domain/fault"
+	"hooklog/domain/record"
 )
 
 const (
@@ -69,8 +70,20 @@ func (g *guard) admit(bytes int, limit int64) error {
 	return fault.New(fault.Unavailable, "The log is full: it may have %d bytes. The operator can raise embedded-max-bytes, or move to Kafka with brokers.", g.max).After(fullRetry)
 }
 
-// AdmitEvent takes room for a call: its event and what is recorded of the call
-// later, in bytes. It is a fault of kind Unavailable when the log is full but
+// Admit takes room for a record: by AdmitEvent for an event, by AdmitCommand for
+// any other.
+func (b *Broker) Admit(r *record.Record) error {
+	size := len(r.Key) + len(r.Value)
+	for i := range r.Headers {
+		size += len(r.Headers[i].Key) + len(r.Headers[i].Value)
+	}
+	if strings.HasPrefix(r.Topic, record.EventTopicPrefix) {
+		return b.AdmitEvent(size)
+	}
+	return b.AdmitCommand(size)
+}
+
+// AdmitEvent takes room for an event, in bytes. It is a fault of kind Unavailable when the log is full but
 // for the reserve. What it admits counts as appended.
 func (b *Broker) AdmitEvent(bytes int) error {
 	return b.guard.admit(bytes, b.guard.max-b.guard.reserve)

@@ -25,8 +25,17 @@ func (c *Checked) Mend(log *slog.Logger) error {
 		}
 		m.say(log)
 	}
-	c.mends, c.lost = nil, nil
+	c.mends = nil
 	return nil
+}
+
+// Lost says which ends are missing, and are gone on without.
+func (c *Checked) Lost() []string {
+	reasons := make([]string, len(c.lost))
+	for i, d := range c.lost {
+		reasons[i] = d.File + ": " + d.Reason
+	}
+	return reasons
 }
 
 // cut shortens a file to the part that is in order.
