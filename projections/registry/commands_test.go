@@ -1,0 +1,128 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"hooklog/domain/access"
+	"hooklog/domain/catalog"
+	"hooklog/domain/record"
+	domain "hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+	"hooklog/projections/fold"
+	"hooklog/projections/projectiontest"
+	"hooklog/projections/registry"
+)
+
+const passwordHash = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
+
+var monday = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
+// instance is a registry that folds a log.
+type instance struct {
+	*registry.Registry
+	t      testing.TB
+	log    *projectiontest.Log
+	runner *fold.Runner
+}
+
+func start(t testing.TB) *instance {
+	t.Helper()
+	s := projectiontest.OpenStore(t)
+	r, err := registry.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := projectiontest.NewLog(record.TopicCommand, 1)
+	return &instance{Registry: r, t: t, log: log, runner: projectiontest.Start(t, r, s, log)}
+}
+
+// fold appends the commands and returns when they are folded.
+func (i *instance) fold(commands ...domain.Command) {
+	i.t.Helper()
+	if err := i.runner.Wait(i.t.Context(), i.log.Append(encode(commands...)...)); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+func encode(commands ...domain.Command) []record.Record {
+	records := make([]record.Record, len(commands))
+	for i, c := range commands {
+		r, err := c.Encode()
+		if err != nil {
+			panic(err)
+		}
+		records[i] = r
+	}
+	return records
+}
+
+// token is the n-th token of the tests.
+func token(n int) secret.Token {
+	t, err := secret.ParseToken(fmt.Sprintf("5eedc0de-1234-4abc-8def-%012d", n))
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func ref(n int) webhook.TokenRef {
+	t := token(n)
+	return webhook.TokenRef{Hash: t.Hash(), Last6: t.Last6(), Sealed: secret.NewSealed("sealed"), SealedFor: "c"}
+}
+
+// command is an administrator's command on monday.
+func command(id, name string, params any) domain.Command {
+	c := domain.Command{
+		ID: id, Name: name, Fingerprint: "f-" + id,
+		Principal: "kim", Roles: []string{access.RoleAdministrator}, Time: monday,
+	}
+	if params != nil {
+		text, err := json.Marshal(params)
+		if err != nil {
+			panic(err)
+		}
+		c.Params = text
+	}
+	return c
+}
+
+func create(id string, n int, key string) domain.Command {
+	return command(id, catalog.WebhookPut, webhook.Put{Create: true, Token: ref(n), EventKey: &key}.WithDefaults())
+}
+
+func edit(id string, n int, put webhook.Put) domain.Command {
+	put.Token = ref(n)
+	return command(id, catalog.WebhookPut, put)
+}
+
+func enable(id string, n int, enabled bool) domain.Command {
+	return edit(id, n, webhook.Put{Enabled: &enabled})
+}
+
+func remove(id string, n int) domain.Command { return command(id, catalog.WebhookDelete, ref(n)) }
+
+// initialise is an operator's first start.
+func initialise(id, check string) domain.Command {
+	return bySystem(command(id, domain.ClusterInit, domain.InitParams{
+		Check: check,
+		Admin: access.User{Name: access.Administrator, PasswordHash: passwordHash, Roles: []string{access.RoleAdministrator}, Version: 1},
+	}))
+}
+
+func reset(id, hash string) domain.Command {
+	return bySystem(command(id, domain.AdminReset, domain.ResetParams{PasswordHash: hash}))
+}
+
+func bySystem(c domain.Command) domain.Command {
+	c.Principal, c.Roles = access.System, nil
+	return c
+}
+
+func at(c domain.Command, hours int) domain.Command {
+	c.Time = monday.Add(time.Duration(hours) * time.Hour)
+	return c
+}

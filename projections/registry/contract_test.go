@@ -1,0 +1,86 @@
+package registry_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hooklog/domain/catalog"
+	"hooklog/domain/record"
+	domain "hooklog/domain/registry"
+	"hooklog/domain/webhook"
+	"hooklog/projections/fold"
+	"hooklog/projections/projectiontest"
+	"hooklog/projections/registry"
+	"hooklog/projections/store"
+)
+
+// history is a log in which everything happens, some of it twice, and some that
+// contradicts what was before.
+func history() []record.Record {
+	moved, wrong := "webhook.moved", 7
+	stranger := create("c9", 9, "webhook.stranger")
+	stranger.Roles = nil
+	other := create("c1", 5, "webhook.other")
+	other.Fingerprint = "of other parameters"
+	return encode(
+		initialise("i1", "check"),
+		initialise("i2", "a second start"),
+		create("c1", 1, "webhook.a"),
+		create("c1", 1, "webhook.a"), // repeated
+		other,                        // contradicts
+		create("c2", 2, "webhook.a"), // the key is taken
+		at(create("c3", 3, "webhook.c"), 5),
+		create("c4", 4, "webhook.d"), // by a clock behind
+		edit("e1", 1, webhook.Put{EventKey: &moved}),
+		create("c5", 5, "webhook.a"), // the key is free again
+		edit("e2", 1, webhook.Put{Version: &wrong}),
+		enable("e3", 3, false),
+		enable("e4", 4, false),
+		enable("e5", 4, true),
+		enable("e5", 4, true), // repeated
+		command("g1", catalog.WebhookGet, nil),
+		command("g2", catalog.WebhookGet, ref(1)),
+		remove("d1", 5),
+		remove("d2", 5), // there is none any more
+		stranger,
+		command("u1", "webhook.paint", nil),
+		reset("r1", passwordHash+"2"),
+		edit("e6", 8, webhook.Put{}), // there never was one
+	)
+}
+
+func TestTheRegistryIsAProjection(t *testing.T) {
+	projectiontest.Run(t, projectiontest.Contract{
+		New:     func(s *store.Store) (fold.Projection, error) { return registry.New(s) },
+		History: history(),
+	})
+}
+
+// Settings cannot reach a fold, for there is nothing that they could be passed
+// to: whatever two instances are set to, they fold one log into equal rows.
+func TestTwoInstancesFoldOneLogIntoEqualRows(t *testing.T) {
+	log := projectiontest.NewLog(record.TopicCommand, 1)
+	var dumps []string
+	for range 2 {
+		s := projectiontest.OpenStore(t)
+		r, err := registry.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runner := projectiontest.Start(t, r, s, log)
+		if len(dumps) == 0 {
+			log.Append(history()...) // one sees the records come, the other finds them
+		}
+		if err := runner.Current(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		dumps = append(dumps, projectiontest.Dump(t, s))
+	}
+	if diff := cmp.Diff(dumps[0], dumps[1]); diff != "" {
+		t.Errorf("rows differ (-one +other):\n%s", diff)
+	}
+	if r := encode(domain.Command{ID: "x", Name: "y", Principal: "z"}); len(dumps[0]) < len(r[0].Value) {
+		t.Errorf("the log gave next to no rows:\n%s", dumps[0])
+	}
+}

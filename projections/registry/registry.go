@@ -1,0 +1,190 @@
+// Package registry is the view of svc.command: the users and webhooks that live,
+// and what each command came to. The gates of the webhooks are held in memory as
+// well, because every received call looks one up. It decides nothing: that is
+// domain/registry, over the rows of this package.
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"hooklog/domain/access"
+	"hooklog/domain/record"
+	domain "hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+	"hooklog/projections/fold"
+	"hooklog/projections/store"
+)
+
+// Registry is the projection.
+type Registry struct {
+	store *store.Store
+
+	gates gates
+
+	waitersMu sync.Mutex
+	waiters   map[waitKey][]chan domain.Outcome
+}
+
+// waitKey tells the outcome of one request from that of another request under
+// the same command id.
+type waitKey struct{ commandID, fingerprint string }
+
+var _ fold.Projection = (*Registry)(nil)
+
+// New opens the projection over what the store has folded so far.
+func New(s *store.Store) (*Registry, error) {
+	r := &Registry{
+		store:   s,
+		waiters: make(map[waitKey][]chan domain.Outcome),
+	}
+	if err := r.loadGates(); err != nil {
+		return nil, fmt.Errorf("load webhooks: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Registry) loadGates() error {
+	const portion = 1 << 16 // bounds the memory; rows come in the order of the shards
+	var changes []gateChange
+	var failed error
+	err := r.store.Scan(hookPrefix, nil, func(_, value []byte) bool {
+		var w webhook.Webhook
+		failed = json.Unmarshal(value, &w)
+		changes = append(changes, changeTo(w))
+		if len(changes) == portion {
+			r.gates.publish(changes)
+			changes = changes[:0]
+		}
+		return failed == nil
+	})
+	r.gates.publish(changes)
+	return errors.Join(err, failed)
+}
+
+// Name implements fold.Projection.
+func (*Registry) Name() string { return name }
+
+// Topic implements fold.Projection.
+func (*Registry) Topic() string { return record.TopicCommand }
+
+// Schema implements fold.Projection.
+func (*Registry) Schema() int { return 1 }
+
+type decided struct {
+	key     waitKey
+	outcome domain.Outcome
+}
+
+// Fold implements fold.Projection.
+func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) {
+	state := &rows{batch: b.Batch}
+	outcomes := make([]decided, 0, len(records))
+	for i := range records {
+		c, err := domain.DecodeCommand(&records[i])
+		if err != nil {
+			if err := b.Park(records[i].Position, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		outcomes = append(outcomes, decided{waitKey{c.ID, c.Fingerprint}, domain.Fold(state, c)})
+	}
+	return func() {
+		r.gates.publish(state.gates)
+		r.wake(outcomes)
+	}, state.err
+}
+
+// Gate finds the gate of an enabled webhook.
+func (r *Registry) Gate(hash secret.TokenHash) (webhook.Gate, bool) { return r.gates.find(hash) }
+
+// Await gives a channel that gets the outcome once the command is folded. It
+// must be asked for before the command is appended; stop ends the waiting.
+func (r *Registry) Await(commandID, fingerprint string) (outcome <-chan domain.Outcome, stop func()) {
+	key := waitKey{commandID, fingerprint}
+	ch := make(chan domain.Outcome, 1)
+	r.waitersMu.Lock()
+	r.waiters[key] = append(r.waiters[key], ch)
+	r.waitersMu.Unlock()
+	return ch, func() { r.forget(key, ch) }
+}
+
+func (r *Registry) wake(outcomes []decided) {
+	r.waitersMu.Lock()
+	defer r.waitersMu.Unlock()
+	for _, d := range outcomes {
+		for _, ch := range r.waiters[d.key] {
+			ch <- d.outcome // never blocks: each gets one, and is then forgotten
+		}
+		delete(r.waiters, d.key)
+	}
+}
+
+func (r *Registry) forget(key waitKey, ch chan domain.Outcome) {
+	r.waitersMu.Lock()
+	defer r.waitersMu.Unlock()
+	for i, other := range r.waiters[key] {
+		if other == ch {
+			r.waiters[key] = append(r.waiters[key][:i], r.waiters[key][i+1:]...)
+			break
+		}
+	}
+	if len(r.waiters[key]) == 0 {
+		delete(r.waiters, key)
+	}
+}
+
+// User finds a local user.
+func (r *Registry) User(user string) (access.User, bool, error) {
+	var u access.User
+	ok, err := r.load(userRow(user), &u)
+	return u, ok, err
+}
+
+// Cluster gives what the first command said; false means that there was none.
+func (r *Registry) Cluster() (domain.Cluster, bool, error) {
+	var c domain.Cluster
+	ok, err := r.load(clusterRow, &c)
+	return c, ok, err
+}
+
+// Webhooks lists the living webhooks in the order of their event keys, at most
+// limit of them (0: all), from the first key behind after.
+func (r *Registry) Webhooks(after string, limit int) ([]webhook.Webhook, error) {
+	from := keyPrefix
+	if after != "" {
+		from = keyRow(after)
+	}
+	var hashes []secret.TokenHash
+	err := r.store.Scan(keyPrefix, from, func(_, hash []byte) bool {
+		hashes = append(hashes, hashOf(hash))
+		return limit == 0 || len(hashes) < limit
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]webhook.Webhook, 0, len(hashes))
+	for _, h := range hashes {
+		var w webhook.Webhook
+		ok, err := r.load(hookRow(h), &w)
+		if err != nil {
+			return nil, err
+		}
+		if ok { // else deleted since the scan
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+func (r *Registry) load(key []byte, into any) (bool, error) {
+	value, ok, err := r.store.Get(key)
+	if err != nil || !ok {
+		return false, err
+	}
+	return true, json.Unmarshal(value, into)
+}

@@ -1,0 +1,118 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"hooklog/domain/access"
+	domain "hooklog/domain/registry"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
+	"hooklog/projections/store"
+)
+
+const name = "registry"
+
+// The kinds of rows.
+var (
+	clusterRow  = store.Key(name, "cluster")
+	lastTimeRow = store.Key(name, "time")
+	keyPrefix   = store.Key(name, "key", "")
+	hookPrefix  = store.Key(name, "webhook", "")
+)
+
+func userRow(user string) []byte             { return store.Key(name, "user", user) }
+func hookRow(h secret.TokenHash) []byte      { return append(store.Key(name, "webhook", ""), h[:]...) }
+func keyRow(eventKey string) []byte          { return store.Key(name, "key", eventKey) }
+func outcomeRow(commandID string) []byte     { return store.Key(name, "outcome", commandID) }
+func hashOf(row []byte) (h secret.TokenHash) { copy(h[:], row); return h }
+
+// rows is the State of the domain over a batch. The domain's rules cannot fail,
+// reading and writing can: the first failure is kept, and the batch dropped.
+type rows struct {
+	batch *store.Batch
+	err   error
+	// gates are the changes for the receive path, published after the commit.
+	gates []gateChange
+}
+
+var _ domain.State = (*rows)(nil)
+
+func (r *rows) Cluster() (c domain.Cluster, ok bool) {
+	ok = r.load(clusterRow, &c)
+	return c, ok
+}
+
+func (r *rows) SetCluster(c domain.Cluster) { r.save(clusterRow, c) }
+
+func (r *rows) User(user string) (u access.User, ok bool) {
+	ok = r.load(userRow(user), &u)
+	return u, ok
+}
+
+func (r *rows) SetUser(u access.User) { r.save(userRow(u.Name), u) }
+
+func (r *rows) Webhook(hash secret.TokenHash) (w webhook.Webhook, ok bool) {
+	ok = r.load(hookRow(hash), &w)
+	return w, ok
+}
+
+func (r *rows) SetWebhook(w webhook.Webhook) {
+	r.save(hookRow(w.Token.Hash), w)
+	r.gates = append(r.gates, changeTo(w))
+}
+
+func (r *rows) DropWebhook(w webhook.Webhook) {
+	r.keep(r.batch.Delete(hookRow(w.Token.Hash)))
+	r.gates = append(r.gates, gateChange{hash: w.Token.Hash})
+}
+
+func (r *rows) KeyTaken(eventKey string) bool {
+	_, ok, err := r.batch.Get(keyRow(eventKey))
+	r.keep(err)
+	return ok
+}
+
+func (r *rows) SetKey(eventKey string, hash secret.TokenHash) {
+	r.keep(r.batch.Set(keyRow(eventKey), hash[:]))
+}
+
+func (r *rows) DropKey(eventKey string) { r.keep(r.batch.Delete(keyRow(eventKey))) }
+
+func (r *rows) Outcome(commandID string) (o domain.Outcome, ok bool) {
+	ok = r.load(outcomeRow(commandID), &o)
+	return o, ok
+}
+
+func (r *rows) SetOutcome(commandID string, o domain.Outcome) { r.save(outcomeRow(commandID), o) }
+
+func (r *rows) LastTime() (t time.Time) {
+	r.load(lastTimeRow, &t)
+	return t
+}
+
+func (r *rows) SetLastTime(t time.Time) { r.save(lastTimeRow, t) }
+
+func (r *rows) load(key []byte, into any) bool {
+	value, ok, err := r.batch.Get(key)
+	if err == nil && ok {
+		err = json.Unmarshal(value, into)
+	}
+	r.keep(err)
+	return ok && err == nil
+}
+
+func (r *rows) save(key []byte, v any) {
+	value, err := json.Marshal(v)
+	if err == nil {
+		err = r.batch.Set(key, value)
+	}
+	r.keep(err)
+}
+
+func (r *rows) keep(err error) {
+	if err != nil {
+		r.err = errors.Join(r.err, err)
+	}
+}

@@ -1,0 +1,181 @@
+// Package results is the view of svc.call that polls are answered from: one row
+// a call, by its correlation id. When a result expires is a question of reading,
+// not of folding.
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"hooklog/domain/call"
+	"hooklog/domain/record"
+	"hooklog/projections/fold"
+	"hooklog/projections/store"
+)
+
+const name = "results"
+
+// Results is the projection.
+type Results struct {
+	store *store.Store
+
+	mu       sync.Mutex
+	watchers map[string]*watch
+}
+
+// watch is the interest in one call; everybody shares the channel.
+type watch struct {
+	changed chan struct{}
+	users   int
+}
+
+var _ fold.Projection = (*Results)(nil)
+
+// New opens the projection over what the store has folded so far.
+func New(s *store.Store) *Results {
+	return &Results{store: s, watchers: make(map[string]*watch)}
+}
+
+// Name implements fold.Projection.
+func (*Results) Name() string { return name }
+
+// Topic implements fold.Projection.
+func (*Results) Topic() string { return record.TopicCall }
+
+// Schema implements fold.Projection.
+func (*Results) Schema() int { return 1 }
+
+// Fold implements fold.Projection.
+func (r *Results) Fold(b *fold.Batch, records []record.Record) (func(), error) {
+	var changed []string
+	for i := range records {
+		decoded, err := decode(&records[i])
+		if err != nil {
+			if err := b.Park(records[i].Position, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		ok, err := apply(b, decoded)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			changed = append(changed, string(records[i].Key))
+		}
+	}
+	return func() { r.wake(changed) }, nil
+}
+
+// decode also holds the key, which is the correlation id, to the one form in
+// which it is asked for.
+func decode(r *record.Record) (any, error) {
+	decoded, err := call.Decode(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.ParseBytes(r.Key)
+	if err != nil || id.String() != string(r.Key) {
+		return nil, fmt.Errorf("correlation id %q is no lower-case UUID", r.Key)
+	}
+	return decoded, nil
+}
+
+// apply folds one record and tells whether it changed a call. Of two accepted
+// records with one id the first counts.
+func apply(b *fold.Batch, decoded any) (bool, error) {
+	switch c := decoded.(type) {
+	case call.Accepted:
+		key := row(c.CorrelationID)
+		_, known, err := b.Get(key)
+		if err != nil || known {
+			return false, err
+		}
+		return true, save(b, key, call.Begin(c))
+	case call.Completed:
+		key := row(c.CorrelationID)
+		value, known, err := b.Get(key)
+		if err != nil || !known { // its accepted record has expired
+			return false, err
+		}
+		var s call.State
+		if err := json.Unmarshal(value, &s); err != nil {
+			return false, err
+		}
+		s, changed := s.Complete(c)
+		if !changed {
+			return false, nil
+		}
+		return true, save(b, key, s)
+	case call.Rejected: // refused calls have no result
+		return false, nil
+	}
+	panic("results: a record of svc.call that the fold does not know")
+}
+
+func row(id string) []byte {
+	u := uuid.MustParse(id) // ids were checked before
+	return store.Key(name, string(u[:]))
+}
+
+func save(b *fold.Batch, key []byte, s call.State) error {
+	value, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return b.Set(key, value)
+}
+
+// Call finds a call by its correlation id.
+func (r *Results) Call(id string) (call.State, bool, error) {
+	var s call.State
+	u, err := uuid.Parse(id)
+	if err != nil {
+		return s, false, nil //nolint:nilerr // what is no id belongs to no call
+	}
+	value, ok, err := r.store.Get(store.Key(name, string(u[:])))
+	if err != nil || !ok {
+		return s, false, err
+	}
+	err = json.Unmarshal(value, &s)
+	return s, true, err
+}
+
+// Watch gives a channel that is closed at the next change of the call. stop must
+// be called in any case.
+func (r *Results) Watch(id string) (changed <-chan struct{}, stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.watchers[id]
+	if w == nil {
+		w = &watch{changed: make(chan struct{})}
+		r.watchers[id] = w
+	}
+	w.users++
+	return w.changed, func() { r.unwatch(id, w) }
+}
+
+func (r *Results) unwatch(id string, w *watch) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if w.users--; w.users == 0 && r.watchers[id] == w {
+		delete(r.watchers, id)
+	}
+}
+
+func (r *Results) wake(ids []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.watchers) == 0 {
+		return
+	}
+	for _, id := range ids {
+		if w := r.watchers[id]; w != nil {
+			close(w.changed)
+			delete(r.watchers, id)
+		}
+	}
+}

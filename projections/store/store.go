@@ -1,0 +1,154 @@
+// Package store keeps the rows of the projections in Pebble. Everything in it
+// can be folded again from the log, so nothing is synced; but rows and the
+// checkpoint that says how far the log was folded are one batch, so a crash
+// leaves a state that some prefix of the log gives. It knows no record's meaning.
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	cacheBytes    = 128 << 20
+	memTableBytes = 16 << 20
+	// format is named, because the newest one would lock an older release out.
+	format = pebble.FormatTableFormatV6
+)
+
+// Store is the one Pebble of an instance.
+type Store struct {
+	db *pebble.DB
+}
+
+// Open opens or makes the store in dir on the file system; nil is the disk.
+func Open(dir string, fs vfs.FS, log *slog.Logger) (*Store, error) {
+	if fs == nil {
+		fs = vfs.Default
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make state folder: %w", err)
+		}
+	}
+	cache := pebble.NewCache(cacheBytes)
+	defer cache.Unref() // the database holds its own reference
+	opts := &pebble.Options{
+		FS:                 fs,
+		Cache:              cache,
+		MemTableSize:       memTableBytes,
+		FormatMajorVersion: format,
+		Logger:             logger{log},
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	db, err := pebble.Open(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open the projections; they can be made again from the log by deleting %s: %w", dir, err)
+	}
+	return &Store{db: db}, nil
+}
+
+// Close closes the store; no batch or scan may be under way.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Get gives a copy of a row.
+func (s *Store) Get(key []byte) ([]byte, bool, error) { return get(s.db, key) }
+
+// Scan calls visit for each row whose key begins with prefix, in order, from the
+// key after `after` on (nil: from the first), until visit returns false. Key and
+// value are valid only during the call.
+func (s *Store) Scan(prefix, after []byte, visit func(key, value []byte) bool) error {
+	lower := prefix
+	if after != nil {
+		lower = append(bytes.Clone(after), 0)
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upperBound(prefix)})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		if !visit(it.Key(), it.Value()) {
+			break
+		}
+	}
+	return it.Close()
+}
+
+// Dump writes every row in order, for comparing two stores.
+func (s *Store) Dump(w io.Writer) error {
+	var failed error
+	err := s.Scan(nil, nil, func(key, value []byte) bool {
+		_, failed = fmt.Fprintf(w, "%q = %q\n", key, value)
+		return failed == nil
+	})
+	return errors.Join(err, failed)
+}
+
+// NewBatch begins a batch; it must be committed or closed.
+func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewIndexedBatch()} }
+
+// Batch collects changes and sees its own.
+type Batch struct {
+	b *pebble.Batch
+}
+
+// Get gives a copy of a row, with the changes of this batch.
+func (b *Batch) Get(key []byte) ([]byte, bool, error) { return get(b.b, key) }
+
+// Set writes a row.
+func (b *Batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }
+
+// Delete removes a row.
+func (b *Batch) Delete(key []byte) error { return b.b.Delete(key, nil) }
+
+// Commit makes the changes visible, all at once.
+func (b *Batch) Commit() error { return b.b.Commit(pebble.NoSync) }
+
+// Close releases the batch, also after a commit.
+func (b *Batch) Close() error { return b.b.Close() }
+
+func get(r pebble.Reader, key []byte) ([]byte, bool, error) {
+	value, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return bytes.Clone(value), true, closer.Close()
+}
+
+// upperBound is the first key behind all that begin with prefix; nil is no bound.
+func upperBound(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+// logger passes on what Pebble finds wrong; its chatter about compactions is not
+// for operators.
+type logger struct{ log *slog.Logger }
+
+func (logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(f string, args ...any) {
+	l.log.Error("Pebble reports an error", "error", fmt.Sprintf(f, args...))
+}
+
+// Fatalf must not return: Pebble's state is unusable, and the log has everything.
+func (l logger) Fatalf(f string, args ...any) {
+	l.log.Error("Pebble cannot go on", "error", fmt.Sprintf(f, args...))
+	panic("pebble: " + fmt.Sprintf(f, args...))
+}
