@@ -89,6 +89,9 @@ func Partition(correlationID string, partitions int32) int32 {
 
 // Encode gives the accepted record for a partition.
 func (a Accepted) Encode(partition int32) (record.Record, error) {
+	if value, ok := a.appendJSON(make([]byte, 0, 512)); ok {
+		return newRecord(AcceptedType, a.CorrelationID, partition, a.Received, value), nil
+	}
 	return encode(AcceptedType, a.CorrelationID, partition, a.Received, a)
 }
 
@@ -102,13 +105,17 @@ func encode(typ, id string, partition int32, at time.Time, v any) (record.Record
 	if err != nil {
 		return record.Record{}, fmt.Errorf("encode %s: %w", typ, err)
 	}
+	return newRecord(typ, id, partition, at, value), nil
+}
+
+func newRecord(typ, id string, partition int32, at time.Time, value []byte) record.Record {
 	return record.Record{
 		Position: record.Position{Topic: record.TopicCall, Partition: partition},
 		Time:     at,
 		Key:      []byte(id),
 		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(typ)}},
 		Value:    value,
-	}, nil
+	}
 }
 
 // Decode reads a record of svc.call: an Accepted, a Completed or a Rejected. An
@@ -116,6 +123,9 @@ func encode(typ, id string, partition int32, at time.Time, v any) (record.Record
 func Decode(r *record.Record) (any, error) {
 	switch t := r.Header(record.HeaderType); t {
 	case AcceptedType:
+		if a, ok := parseAccepted(r.Value); ok {
+			return a, a.check(string(r.Key))
+		}
 		return decode[Accepted](r)
 	case CompletedType:
 		return decode[Completed](r)

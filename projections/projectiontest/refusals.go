@@ -18,6 +18,7 @@ func (c Contract) refusals(t *testing.T) {
 		change func(*Log)
 		as     func(fold.Projection) fold.Projection
 		reason string
+		stale  bool // else it is lost
 	}{
 		{
 			name:   "because it ends before what was folded",
@@ -44,6 +45,7 @@ func (c Contract) refusals(t *testing.T) {
 			change: func(*Log) {},
 			as:     func(p fold.Projection) fold.Projection { return otherForm{p} },
 			reason: "form",
+			stale:  true,
 		},
 	}
 	for _, tt := range tests {
@@ -53,6 +55,9 @@ func (c Contract) refusals(t *testing.T) {
 			tt.change(log)
 			stopped, after := c.stop(t, fs, log, tt.as)
 			c.check(t, stopped, tt.reason)
+			if stopped.Stale != tt.stale || stopped.Lost == tt.stale {
+				t.Errorf("stale %v, lost %v; only rows of another form are stale, and all else is lost", stopped.Stale, stopped.Lost)
+			}
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("the rows were changed (-before +after):\n%s", diff)
 			}

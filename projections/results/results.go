@@ -84,17 +84,17 @@ func decode(r *record.Record) (any, error) {
 	return decoded, nil
 }
 
-// apply folds one record and tells whether it changed a call. Of two accepted
+// apply folds one record and tells whether it may have changed a call. Of two accepted
 // records with one id the first counts.
 func apply(b *fold.Batch, decoded any) (bool, error) {
 	switch c := decoded.(type) {
 	case call.Accepted:
-		key := row(c.CorrelationID)
-		_, known, err := b.Get(key)
-		if err != nil || known {
+		value, err := call.Begin(c).EncodeRow()
+		if err != nil {
 			return false, err
 		}
-		return true, save(b, key, call.Begin(c))
+		// Not looked up before: that would be most of the fold's work.
+		return true, b.Add(row(c.CorrelationID), value)
 	case call.Completed:
 		key := row(c.CorrelationID)
 		value, known, err := b.Get(key)
@@ -122,7 +122,7 @@ func row(id string) []byte {
 }
 
 func save(b *fold.Batch, key []byte, s call.State) error {
-	value, err := json.Marshal(s)
+	value, err := s.EncodeRow()
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ func Open(dir string, fs vfs.FS, log *slog.Logger) (*Store, error) {
 		MemTableSize:       memTableBytes,
 		FormatMajorVersion: format,
 		Logger:             logger{log},
+		Merger:             firstCounts,
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -105,6 +106,10 @@ func (b *Batch) Get(key []byte) ([]byte, bool, error) { return get(b.b, key) }
 
 // Set writes a row.
 func (b *Batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }
+
+// Add writes a row unless there is one. It does not look: which of the two
+// counts is found out when the row is read.
+func (b *Batch) Add(key, value []byte) error { return b.b.Merge(key, value, nil) }
 
 // Delete removes a row.
 func (b *Batch) Delete(key []byte) error { return b.b.Delete(key, nil) }
