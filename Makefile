@@ -30,14 +30,51 @@ test: ## Run every test, with the race detector where a C compiler is there
 	else race=; export CGO_ENABLED=0; echo "No working C compiler: the tests run without the race detector."; fi; \
 	set -x; go test $$race -shuffle=on -timeout 5m ./...
 
+# Of a fault suite, only its figures are of interest; -v shows them as it goes.
+FAULTS := go test -tags faults -count=1 -v ./cmd/e2e/faults/...
+FIGURES := grep -vE '^=== '
+
+.PHONY: test-faults
+test-faults: ## Break the service in every way it must bear, a few times
+	$(FAULTS) -parallel 8 -timeout 10m | $(FIGURES)
+	.ci/fuzz 2
+
+.PHONY: soak
+soak: ## Break the service again and again, fuzz for long, and print figures
+	HOOKLOG_SOAK=1 $(FAULTS) -parallel 4 -timeout 90m | $(FIGURES)
+	.ci/fuzz 60
+
+.PHONY: kafka-up
+kafka-up: ## Start Apache Kafka on loopback; KAFKA_BROKERS is how many (1 or 3)
+	deploy/dev/kafka/kafka up
+
+.PHONY: kafka-down
+kafka-down: ## Stop that Kafka, and forget what it holds
+	deploy/dev/kafka/kafka down
+
+# With HOOKLOG_TEST_BROKERS it runs on those brokers, whose svc.* topics it
+# deletes. The tests share them, so they run one by one.
+.PHONY: test-kafka
+test-kafka: ## Run the end-to-end and fault suites on Apache Kafka
+	@if [[ -z "$${HOOKLOG_TEST_BROKERS:-}" ]]; then \
+		HOOKLOG_TEST_BROKERS=$$(deploy/dev/kafka/kafka up); export HOOKLOG_TEST_BROKERS; \
+		trap 'deploy/dev/kafka/kafka down' EXIT; \
+	fi; \
+	set -x; go test -tags faults -count=1 -p 1 -parallel 1 -timeout 30m ./cmd/e2e/...
+
+# BENCH takes more flags: make bench BENCH='-brokers 127.0.0.1:29092'.
 .PHONY: bench
-bench: ## Run the benchmarks
+bench: ## Measure hooklog beside the least that could do its job
+	go run ./cmd/e2e/bench -dir .cache/bench $(BENCH)
+
+.PHONY: bench-micro
+bench-micro: ## Run the micro benchmarks of the packages
 	go test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Check format, code and modules
 	$(GOLANGCI) run ./...
-	go vet ./...
+	go vet -tags faults ./...
 	go mod verify
 	go mod tidy -diff
 

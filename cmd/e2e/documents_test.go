@@ -20,7 +20,7 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s := startOnBrokers(t, func(c *settings.Config) { c.PollHold = 100 * time.Millisecond })
 	waiting, _, _ := launch(t, freeAddress(t)) // for brokers that are not there
 	down := "http://" + waiting.cfg.Listen
-	busy := startOnOne(t, func(c *settings.Config) { c.WebhookRate, c.UserRate = 1, 1 })
+	busy := startEmbedded(t, func(c *settings.Config) { c.WebhookRate, c.UserRate = 1, 1 })
 	d := documentOf(t, s, s.app.BaseURL(), down, busy.app.BaseURL())
 
 	s.exchangeCommands()

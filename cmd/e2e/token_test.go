@@ -121,6 +121,7 @@ func TestNoOracle(t *testing.T) {
 		"malformed, without hyphens":     {header: map[string][]string{"token": {strings.ReplaceAll(living, "-", "")}}},
 		"malformed, one character more":  {query: "token=" + living + "0"},
 		"malformed, one character fewer": {query: "token=" + living[:35]},
+		"malformed, with an escape":      {query: "token=" + strings.Replace(living, "-", "%2D", 1)},
 		"disabled":                       {header: map[string][]string{"token": {disabled}}},
 		"disabled in the query of a GET": {method: http.MethodGet, query: "token=" + disabled},
 		"disabled in the body":           {contentType: asJSON, body: `{"token":"` + disabled + `"}`},

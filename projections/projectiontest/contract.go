@@ -84,7 +84,7 @@ func (c Contract) restart(t *testing.T) {
 // The history is repeated, because Pebble writes what is not synced only in
 // blocks of 32 KiB.
 func (c Contract) crash(t *testing.T) {
-	const records, crashes = 500, 50
+	const records, crashes = 300, 20
 	history := slices.Repeat(c.marred(), 1+records/len(c.marred()))[:records]
 	fs, log := vfs.NewCrashableMem(), c.log(t, nil)
 	s := open(t, fs)

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 
@@ -108,36 +109,48 @@ func TestStoppedWaitersAreForgotten(t *testing.T) {
 	}
 }
 
-// A dispatcher that is told of an outcome answers from the gates and rows.
+// A dispatcher that is told of an outcome answers from the gates and rows. The
+// batches are large so that there would be time to see the wrong order.
 func TestWhoeverIsWokenSeesWhatWasFolded(t *testing.T) {
+	i := start(t)
+	const batch = 500
+	for round := range 4 {
+		var commands []domain.Command
+		for n := range batch {
+			n += round * batch
+			commands = append(commands, create(fmt.Sprint("c", n), n, fmt.Sprintf("webhook.k%04d", n)))
+		}
+		last := commands[batch-1]
+		outcomes, _ := i.Await(last.ID, last.Fingerprint)
+		i.log.Append(encode(commands...)...)
+		if o := <-outcomes; o.Err() != nil {
+			t.Fatalf("command %s came to %+v", last.ID, o)
+		}
+		if _, open := i.Gate(token((round+1)*batch - 1).Hash()); !open {
+			t.Errorf("round %d: the gate is closed to whoever opened it", round)
+		}
+		if list, err := i.Webhooks("", 0); len(list) != (round+1)*batch || err != nil {
+			t.Errorf("round %d: %d webhooks are listed, %v", round, len(list), err)
+		}
+	}
+}
+
+func TestConcurrentCallersGetTheirOwnOutcomes(t *testing.T) {
 	i := start(t)
 	var callers sync.WaitGroup
 	for n := range 50 {
 		callers.Go(func() {
-			c := create(string(rune('A'+n)), n, "webhook.k"+string(rune('a'+n%26))+string(rune('a'+n/26)))
+			c := create(fmt.Sprint("c", n), n, fmt.Sprint("webhook.k", n))
 			outcomes, stop := i.Await(c.ID, c.Fingerprint)
 			defer stop()
 			i.log.Append(encode(c)...)
-			select {
-			case o := <-outcomes:
-				if o.Err() != nil {
-					t.Errorf("command %s came to %+v", c.ID, o)
-				}
-			case <-t.Context().Done():
-				t.Errorf("command %s has no outcome", c.ID)
-				return
+			if o := <-outcomes; o.Err() != nil || o.Webhook.EventKey != fmt.Sprint("webhook.k", n) {
+				t.Errorf("command %s came to %+v", c.ID, o)
 			}
-			if _, open := i.Gate(token(n).Hash()); !open {
-				t.Errorf("the gate of %s is closed to whoever opened it", c.ID)
-			}
-			list, err := i.Webhooks("", 0)
-			for _, w := range list {
-				if w.Token.Hash == token(n).Hash() {
-					return
-				}
-			}
-			t.Errorf("the row of %s is missing for whoever wrote it: %v", c.ID, err)
 		})
 	}
 	callers.Wait()
+	if n := i.Waiting(); n != 0 {
+		t.Errorf("%d waiters are left", n)
+	}
 }

@@ -11,6 +11,16 @@ func (r *Registry) OpenGates(webhooks []webhook.Webhook) {
 	r.gates.publish(changes)
 }
 
+// GateMemory is the number of slots and of bytes of names.
+func (r *Registry) GateMemory() (slots, names int) {
+	for i := range r.gates.shards {
+		s := &r.gates.shards[i]
+		slots += len(s.slots)
+		names += s.names.Len()
+	}
+	return slots, names
+}
+
 // Waiting is the number of commands that somebody waits for.
 func (r *Registry) Waiting() int {
 	r.waitersMu.Lock()

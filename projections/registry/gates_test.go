@@ -48,6 +48,19 @@ func TestGatesAreThoseOfTheLastChanges(t *testing.T) {
 	})
 }
 
+func TestGatesThatAreClosedLeaveNothing(t *testing.T) {
+	r := &registry.Registry{}
+	for n := range 10_000 {
+		w := webhook.Webhook{Token: ref(n), EventKey: "webhook.short-lived", PayloadType: webhook.Raw, Enabled: true}
+		r.OpenGates([]webhook.Webhook{w})
+		w.Enabled = false
+		r.OpenGates([]webhook.Webhook{w})
+	}
+	if slots, names := r.GateMemory(); slots > 16*256 || names > 256*16*25 {
+		t.Errorf("%d slots and %d bytes of names are left of gates that are all closed", slots, names)
+	}
+}
+
 func TestManyGates(t *testing.T) {
 	const n = 10_000
 	all := make([]webhook.Webhook, n)
