@@ -21,6 +21,12 @@ func (r *Registry) GateMemory() (slots, names int) {
 	return slots, names
 }
 
+// HoldWaiters keeps everybody from being woken until release is called.
+func (r *Registry) HoldWaiters() (release func()) {
+	r.waitersMu.Lock()
+	return r.waitersMu.Unlock
+}
+
 // Waiting is the number of commands that somebody waits for.
 func (r *Registry) Waiting() int {
 	r.waitersMu.Lock()
