@@ -32,7 +32,7 @@ test: ## Run every test, with the race detector where a C compiler is there
 
 # Of a fault suite, only its figures are of interest; -v shows them as it goes.
 FAULTS := go test -tags faults -count=1 -v ./cmd/e2e/faults/...
-FIGURES := grep -vE '^=== '
+FIGURES := grep --line-buffered -vE '^=== '
 
 .PHONY: test-faults
 test-faults: ## Break the service in every way it must bear, a few times

@@ -17,6 +17,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
 
 	"hooklog/domain/access"
 	"hooklog/domain/fault"
@@ -45,6 +46,7 @@ type Authenticator struct {
 	now     func() time.Time
 	// turns bounds how many passwords are hashed at once: each takes 19 MiB.
 	turns    *semaphore.Weighted
+	flights  singleflight.Group
 	verified *lru.Cache[[sha256.Size]byte, time.Time]
 	cacheKey [sha256.Size]byte
 	// nobody is the hash that unknown users are checked against, so that they
@@ -123,6 +125,14 @@ func (a *Authenticator) check(ctx context.Context, u access.User, p secret.Passw
 	if until, ok := a.verified.Get(id); ok && a.now().Before(until) {
 		return true, nil
 	}
+	// The same log-in many times at once, as of a client that starts, is one.
+	ok, err, _ := a.flights.Do(string(id[:]), func() (any, error) {
+		return a.verify(context.WithoutCancel(ctx), id, u, p)
+	})
+	return ok == true, err
+}
+
+func (a *Authenticator) verify(ctx context.Context, id [sha256.Size]byte, u access.User, p secret.Password) (bool, error) {
 	waiting, cancel := context.WithTimeout(ctx, hashWait)
 	defer cancel()
 	if err := a.turns.Acquire(waiting, 1); err != nil {

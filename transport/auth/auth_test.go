@@ -3,6 +3,7 @@ package auth_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,4 +114,20 @@ func TestVerifyRefusesForgedCosts(t *testing.T) {
 			t.Fatalf("%q: %v, %v", hash, ok, err)
 		}
 	}
+}
+
+func TestTheSameLogInManyTimesAtOnceIsHashedOnce(t *testing.T) {
+	a, err := auth.New(newUsers(t), auth.Proxies{}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var callers sync.WaitGroup
+	for range 200 { // hashed one by one, they would wait longer than anyone does
+		callers.Go(func() {
+			if _, err := a.Authenticate(basicRequest("admin", password)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
 }
