@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestTheSwiftFormIsThatOfEncodingJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := a.Encode(0)
-		if err != nil || string(got.Value) != string(want) {
+		if err != nil || !bytes.Equal(got.Value, want) {
 			t.Fatalf("got %s, %v\nwant %s", got.Value, err, want)
 		}
 		s := call.Begin(a)
@@ -48,7 +49,7 @@ func TestTheSwiftFormIsThatOfEncodingJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row, err := s.EncodeRow(); err != nil || string(row) != string(wantRow) {
+		if row, err := s.EncodeRow(); err != nil || !bytes.Equal(row, wantRow) {
 			t.Fatalf("got row %s, %v\nwant %s", row, err, wantRow)
 		}
 	})
