@@ -72,6 +72,9 @@ func (k *killing) run(t *testing.T, kills int) {
 		gone := k.all.load(p.client, fmt.Sprintf("life-%d", life), k.random.Uint64(), 6, 2)
 		eventually(t, "enough is acknowledged", func() bool {
 			haveCalls, haveCommands := k.all.counts()
+			if refused := k.all.refusals(); refused > 0 { // who is refused gives up
+				t.Fatalf("life %d: %d calls or commands were refused: %v\n%s", life, refused, k.all.refused, p.logs)
+			}
 			return haveCalls >= calls && haveCommands >= commands+k.least
 		})
 		p.kill(t)
@@ -83,9 +86,6 @@ func (k *killing) run(t *testing.T, kills int) {
 	p.terminate(t)
 
 	calls, commands := k.all.counts()
-	if k.all.refusals() > 0 {
-		t.Errorf("calls or commands were refused: %v", k.all.refused)
-	}
 	t.Logf("killed %d times under load and %d times while it started: 0 of %d acknowledged calls lost, 0 of %d acknowledged commands lost, all results answered; slowest start %s; %s in all",
 		kills, interrupted, calls, commands, k.ready, since(began))
 }

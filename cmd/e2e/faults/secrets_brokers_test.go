@@ -77,10 +77,11 @@ func (s *spies) brokers(t *testing.T) (addresses, login []string, stop func()) {
 // unready asks a service that cannot log in to its brokers, or cannot reach them.
 func (s *spies) unready(t *testing.T, level string, args []string) {
 	t.Helper()
-	run := s.prepared(t, level, append(slices.Clone(args), "--brokers", unusedAddress(t))...)
-	if slices.Contains(args, "--broker-sasl") {
-		run = s.prepared(t, level, args...)
+	if !slices.Contains(args, "--broker-sasl") {
+		args = slices.Clone(args)
+		args[slices.Index(args, "--brokers")+1] = unusedAddress(t)
 	}
+	run := s.prepared(t, level, args...)
 	run.Env = append(run.Env, "HOOKLOG_BROKER_PASSWORD="+s.wrong.text)
 	p := begin(t, run)
 	listening := run.Args[slices.Index(run.Args, "--listen")+1]

@@ -49,7 +49,8 @@ func readFrame(r io.Reader, limit uint32) ([]byte, error) {
 	return frame, nil
 }
 
-// request is a client's request, known to be of a served API and version.
+// request is a client's request, known to be of a served API and version; but
+// for ApiVersions, none of them is flexible.
 type request struct {
 	body        kmsg.Request
 	correlation int32
@@ -64,9 +65,10 @@ func parseRequest(frame []byte) (request, error) {
 	if !reader.Ok() {
 		return request{}, errMalformed
 	}
-	if key == int16(kmsg.ApiVersions) && version > maxApiVersions {
-		// A newer client asks with a body nobody here can know. The protocol
-		// has an answer for it, which needs nothing but the version.
+	if key == int16(kmsg.ApiVersions) && version >= 0 {
+		// The answer needs nothing but the version, and there is one for clients
+		// newer than we know. What follows is not read: it may have tags, and the
+		// library counts to any number of tags, whether they are there or not.
 		req.body = &kmsg.ApiVersionsRequest{Version: version}
 		return req, nil
 	}
@@ -75,9 +77,6 @@ func parseRequest(frame []byte) (request, error) {
 	}
 	req.body = kmsg.RequestForKey(key)
 	req.body.SetVersion(version)
-	if req.body.IsFlexible() {
-		kmsg.SkipTags(&reader)
-	}
 	if err := req.body.ReadFrom(reader.Src); err != nil || !reader.Ok() {
 		return request{}, errMalformed
 	}
