@@ -77,7 +77,12 @@ func TestFullDisk(t *testing.T) {
 	embeddedOnly(t)
 	const leastRefused, leastCalls = 50, 100
 	disk := smallDisk(t, 256<<20)
-	args := []string{"--data-dir", filepath.Join(disk, "data")}
+	data := filepath.Join(disk, "data")
+	// The projections have room: without any, the service would end.
+	if err := errors.Join(os.Mkdir(data, 0o700), os.Symlink(t.TempDir(), folder(data).state())); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--data-dir", data}
 	all := newLedger()
 	rounds := counts(2, 15)
 	for round := range rounds {
