@@ -45,7 +45,6 @@ var ways = []way{
 	{"is refused", failWith(kerr.InvalidRecord), http.StatusServiceUnavailable, false},
 	{"finds no leader for long, and lands late", failWith(kerr.NotLeaderForPartition), http.StatusServiceUnavailable, true},
 	{"is not confirmed for long, and has landed", failWith(kerr.NotEnoughReplicasAfterAppend), http.StatusServiceUnavailable, true},
-	{"is held by the broker for long, and lands late", holdBack, http.StatusServiceUnavailable, true},
 	{"is cut off once, and repeated", cutOnce, http.StatusOK, true},
 	{"is not confirmed once, and repeated", failOnce(kerr.RequestTimedOut), http.StatusOK, true},
 }
@@ -170,18 +169,6 @@ func failOnce(err *kerr.Error) func(*kfake.Cluster, string) func() {
 	return func(c *kfake.Cluster, topic string) func() {
 		return c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: err}).Remove
 	}
-}
-
-// holdBack lets the appends wait at the broker.
-func holdBack(c *kfake.Cluster, topic string) func() {
-	released := make(chan struct{})
-	c.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		if appendsTo(c, req, topic) {
-			c.SleepControl(func() { <-released })
-		}
-		return nil, nil, false
-	})
-	return sync.OnceFunc(func() { close(released) })
 }
 
 // cutOnce ends the connection of the first append.
