@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,12 +30,21 @@ type Runner struct {
 	running    chan struct{}
 	parked     atomic.Int64
 	goal       atomic.Int64
+	pause      time.Duration
 }
 
 // NewRunner makes a runner; Run makes it go.
 func NewRunner(p Projection, s *store.Store, source Source, log *slog.Logger) *Runner {
 	r := &Runner{projection: p, store: s, source: source, log: log.With("projection", p.Name()), marks: newMarks(), running: make(chan struct{})}
 	r.barrier = newBarrier(r.catchUp)
+	return r
+}
+
+// Paced lets records collect for the pause while many come. To read and commit a
+// few at a time costs several times as much as to fold them, so a view that need
+// not be newer than that leaves the processors to the calls.
+func (r *Runner) Paced(pause time.Duration) *Runner {
+	r.pause = pause
 	return r
 }
 
@@ -142,6 +152,28 @@ func (p *partition) run(ctx context.Context) error {
 		if stop != nil {
 			return stop
 		}
+		p.collect(ctx, len(records))
+	}
+}
+
+const (
+	// many is how many records at a time are worth collecting; few of them are
+	// folded at once.
+	many = 4
+	// behind is how many come at a time while the fold has to catch up.
+	behind = 1024
+)
+
+// collect waits for the pause if many records came, or until ctx ends.
+func (p *partition) collect(ctx context.Context, came int) {
+	if p.pause == 0 || came < many || came >= behind {
+		return
+	}
+	timer := time.NewTimer(p.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"hooklog/domain/record"
 	"hooklog/projections/fold"
@@ -37,6 +38,30 @@ func TestWaitReturnsWhenTheRecordIsFolded(t *testing.T) {
 	}
 	if err := r.Wait(t.Context(), record.Position{Topic: topic, Partition: 1, Offset: 0}); err != nil {
 		t.Errorf("what was folded long ago is waited for: %v", err)
+	}
+}
+
+func TestAPacedFoldLetsRecordsCollect(t *testing.T) {
+	w, log := newWords(projectiontest.OpenStore(t)), projectiontest.NewLog(topic, 1)
+	var last record.Position
+	for n := range 4 {
+		last = log.Append(word(0, strconv.Itoa(n), "x"))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := fold.NewRunner(w, w.store, log, quiet).Paced(time.Hour)
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	if err := r.Wait(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	short, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if err := r.Wait(short, log.Append(word(0, "later", "x"))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a record that came right after many is folded at once: %v", err)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the fold ended with %v", err)
 	}
 }
 

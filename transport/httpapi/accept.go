@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
@@ -25,8 +24,7 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), a.cfg.AppendTimeout)
-	defer cancel()
+	ctx := a.appends.context()
 	at, err := a.deps.Events.AppendHeld(ctx, ev, d.claim.share())
 	if err != nil {
 		return notOnLog(err)

@@ -113,6 +113,7 @@ type API struct {
 	paces  *paces
 	polled string // the result endpoint's URL up to the correlation id
 
+	appends  deadlines
 	budget   *budget
 	crowd    crowd
 	refusals refusals
@@ -123,11 +124,12 @@ type API struct {
 // New makes the handlers.
 func New(cfg Config, deps Deps) *API {
 	return &API{
-		cfg:    cfg,
-		deps:   deps,
-		paces:  newPaces(),
-		polled: cfg.BaseURL + resultPath + "?" + paramCorrelationID + "=",
-		budget: newBudget(int64(cfg.BodyBudget)),
+		cfg:     cfg,
+		deps:    deps,
+		paces:   newPaces(),
+		polled:  cfg.BaseURL + resultPath + "?" + paramCorrelationID + "=",
+		appends: deadlines{after: cfg.AppendTimeout},
+		budget:  newBudget(int64(cfg.BodyBudget)),
 		refusals: refusals{
 			instance: cfg.Instance, log: deps.Log, now: deps.Now, journal: deps.Calls, partitions: deps.CallPartitions,
 		},
@@ -139,7 +141,10 @@ func New(cfg Config, deps Deps) *API {
 }
 
 // Handler serves callers.
-func (a *API) Handler() http.Handler { return a.guard(a.router(a.publicRoutes())) }
+func (a *API) Handler() http.Handler {
+	routes := a.publicRoutes()
+	return a.guard(a.shortcut(routes[0], a.router(routes)))
+}
 
 // OpsHandler serves operators: readiness with its reason, and profiles. It is
 // not for a listener that callers reach.

@@ -165,13 +165,26 @@ func (a *API) take(d *delivery, w http.ResponseWriter, r *http.Request) error {
 	// A result is waited for without what the log has.
 	d.claim.release()
 	d.claim = nil
-	a.deps.Log.LogAttrs(r.Context(), slog.LevelInfo, "Webhook ["+d.traceID+"]: OK",
+	a.logExecution(r.Context(), d)
+	return nil
+}
+
+// logExecution writes the contract's line. It goes to the handler directly: the
+// logger would look up who calls it, which nobody asks for.
+func (a *API) logExecution(ctx context.Context, d *delivery) {
+	handler := a.deps.Log.Handler()
+	if !handler.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	now := a.deps.Now()
+	line := slog.NewRecord(now, slog.LevelInfo, "Webhook ["+d.traceID+"]: OK", 0)
+	line.AddAttrs(
 		slog.String("webhook_trace_id", d.traceID),
 		slog.String("event_key", d.gate.EventKey),
 		slog.String("last6", d.gate.Last6),
 		slog.Int("size", d.content.size),
-		slog.Float64("duration_ms", float64(a.deps.Now().Sub(d.started).Microseconds())/1000))
-	return nil
+		slog.Float64("duration_ms", float64(now.Sub(d.started).Microseconds())/1000))
+	_ = handler.Handle(ctx, line) // like the logger: a line that cannot be written is lost
 }
 
 func (d *delivery) validate(r *http.Request) error {
