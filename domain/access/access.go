@@ -1,52 +1,59 @@
-// Package access holds who may do what: the users and what they are allowed.
-// It verifies no password (transport/auth does) and knows no request.
+// Package access holds who may do what: the users, the clients that they come
+// through, the rules that allow, and the keys that the realm signs with. It
+// verifies no password (transport/auth does) and knows no request.
 package access
 
 import (
-	"strings"
-
-	"hooklog/domain/fault"
+	"slices"
+	"time"
 )
 
-// The names that exist before any record does.
+// The names that exist before any operator gives one.
 const (
 	// Administrator is the user that the first start creates.
 	Administrator = "admin"
+	// Anonymous is the user that triggered pipelines run as. It cannot log in,
+	// and has only what the policy gives it.
+	Anonymous = "anonymousUser"
 	// System is the principal of what an operator does on the machine itself,
 	// with the key ring at hand. No caller of the API can be it.
 	System = "svc:system"
+	// PublicClient is the client that everybody may come through.
+	PublicClient = "hooklog"
 )
 
-// RoleAdministrator may run every command.
+// RoleAdministrator may do everything, whatever the rules say: so nobody can
+// lock the operators out.
 const RoleAdministrator = "administrator"
 
-// User is a local user. The hash is argon2id in PHC form.
-type User struct {
-	Name         string   `json:"name"`
-	PasswordHash string   `json:"passwordHash"`
-	Roles        []string `json:"roles"`
-	// Version counts the changes of a user, from 1.
-	Version int `json:"version"`
+// Subject is who wants something: a local name, or "<namespace>:<sub>" of an
+// outside issuer, with the roles of that user.
+type Subject struct {
+	Principal string
+	Roles     []string
 }
 
-// Check reports what is wrong with a user record.
-func (u User) Check() error {
-	if u.Name == "" || strings.Contains(u.Name, ":") {
-		return fault.New(fault.Invalid, "A user name must not be empty or contain a colon.")
-	}
-	if !strings.HasPrefix(u.PasswordHash, "$argon2id$") {
-		return fault.New(fault.Invalid, "A password hash must be argon2id.")
-	}
-	return nil
+func (s Subject) administers() bool { return slices.Contains(s.Roles, RoleAdministrator) }
+
+// Author is who changes something, and when.
+type Author struct {
+	Name string
+	At   time.Time
 }
 
-// Allow answers whether the principal with these roles may run the command;
-// nothing is allowed but what a role says.
-func Allow(principal string, roles []string, command string) error {
-	for _, r := range roles {
-		if r == RoleAdministrator {
-			return nil
-		}
+// Trail is who made something and who changed it last.
+type Trail struct {
+	Created   time.Time `json:"created,omitzero"`
+	CreatedBy string    `json:"createdBy,omitempty"`
+	Updated   time.Time `json:"updated,omitzero"`
+	UpdatedBy string    `json:"updatedBy,omitempty"`
+}
+
+// after is the trail once the author has made a change.
+func (t Trail) after(by Author) Trail {
+	if t.CreatedBy == "" {
+		t.Created, t.CreatedBy = by.At, by.Name
 	}
-	return fault.New(fault.Forbidden, "%s may not run %s.", principal, command)
+	t.Updated, t.UpdatedBy = by.At, by.Name
+	return t
 }

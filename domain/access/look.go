@@ -14,9 +14,14 @@ const LookType = "access.look/1"
 // Look is the record of a command that only looked: who saw what, and when. It
 // is written after the answer was decided, and the answer does not wait for it.
 type Look struct {
-	ID        string    `json:"id"`
-	Name      string    `json:"name"`
-	Principal string    `json:"principal"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Principal string `json:"principal"`
+	// PrincipalName is what an outside issuer calls the principal.
+	PrincipalName string `json:"principalName,omitempty"`
+	// Effective is the user whose rights counted; it is the principal for direct
+	// calls, and where an older record has none.
+	Effective string    `json:"effective,omitempty"`
 	Roles     []string  `json:"roles,omitempty"`
 	Client    string    `json:"client,omitempty"`
 	Address   string    `json:"address,omitempty"`

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -15,13 +14,20 @@ import (
 
 // The golden file is a record value as it lies on logs that exist.
 func TestTheRecordOfALookStaysForEver(t *testing.T) {
-	golden, err := os.ReadFile("testdata/look.json")
+	first := access.Look{
+		ID: "l1", Name: "webhook.list", Principal: "kim", Roles: []string{access.RoleAdministrator},
+		Client: "hooklog", Address: "192.0.2.7", Outcome: "ok", Time: monday,
+	}
+	outside := first
+	outside.Principal, outside.PrincipalName, outside.Effective = "corp:7f3a", "Kim", "corp:7f3a"
+	t.Run("as the first ones were", func(t *testing.T) { lookStays(t, "look.json", first) })
+	t.Run("with the effective user and the name of an outside one", func(t *testing.T) { lookStays(t, "look_outside.json", outside) })
+}
+
+func lookStays(t *testing.T, file string, look access.Look) {
+	golden, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
-	}
-	look := access.Look{
-		ID: "l1", Name: "webhook.list", Principal: "kim", Roles: []string{access.RoleAdministrator},
-		Client: "hooklog", Address: "192.0.2.7", Outcome: "ok", Time: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC),
 	}
 	want := record.Record{
 		Position: record.Position{Topic: "svc.access", Partition: record.Spread("l1", 6)},

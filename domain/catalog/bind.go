@@ -35,10 +35,10 @@ type Args struct {
 func (c Command) Bind(given []Given) (Args, error) {
 	texts := make(map[string]string, len(given))
 	for _, g := range given {
-		if lower := strings.ToLower(g.Name); g.Source == Query && (lower == "password" || lower == "secret") {
+		p, ok := c.param(g.Name)
+		if g.Source == Query && (p.Type == Password || isSecret(g.Name)) {
 			return Args{}, fault.New(fault.Invalid, "%s must not stand in a query, because queries are written to logs; send it in the body.", g.Name)
 		}
-		p, ok := c.param(g.Name)
 		if !ok {
 			return Args{}, c.unknown(g.Name)
 		}
@@ -63,6 +63,11 @@ func (c Command) Bind(given []Given) (Args, error) {
 		args.values[p.Name] = v
 	}
 	return args, nil
+}
+
+// isSecret knows the names of secrets, also where no parameter has them.
+func isSecret(name string) bool {
+	return strings.EqualFold(name, "password") || strings.EqualFold(name, "secret")
 }
 
 func (c Command) param(name string) (Param, bool) {
@@ -103,12 +108,40 @@ func (p Param) parse(text string) (any, error) {
 			return nil, fault.New(fault.Invalid, "%s must be a UUID of 36 lower-case characters.", p.Name)
 		}
 		return t, nil
+	case Password:
+		return secret.NewPassword(text), nil
+	case List:
+		return p.list(text)
 	default:
 		if len(p.Enum) > 0 && !slices.Contains(p.Enum, text) {
 			return nil, fault.New(fault.Invalid, "%s must be one of %s.", p.Name, strings.Join(p.Enum, ", "))
 		}
 		return text, nil
 	}
+}
+
+// maxEntries bounds the work for a list; what it may hold is the rule's affair.
+const maxEntries = 1000
+
+// list drops spaces around the commas and what is repeated.
+func (p Param) list(text string) ([]string, error) {
+	entries := []string{}
+	if strings.TrimSpace(text) == "" {
+		return entries, nil
+	}
+	if strings.Count(text, ",") >= maxEntries {
+		return nil, fault.New(fault.Invalid, "%s has more than %d entries.", p.Name, maxEntries)
+	}
+	for entry := range strings.SplitSeq(text, ",") {
+		entry = strings.TrimSpace(entry)
+		if entry == "" {
+			return nil, fault.New(fault.Invalid, "%s has an empty entry between its commas.", p.Name)
+		}
+		if !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, nil
 }
 
 // ParseBool accepts exactly true and false.
@@ -123,7 +156,8 @@ func ParseBool(name, text string) (bool, error) {
 }
 
 // Arg gives the named argument, or nil when it was not given. T must be the Go
-// type of the parameter's type: string, int, bool or secret.Token.
+// type of the parameter's type: string, int, bool, secret.Token, secret.Password
+// or []string.
 func Arg[T any](a Args, name string) *T {
 	v, ok := a.values[name]
 	if !ok {

@@ -115,6 +115,11 @@ func TestBindRefuses(t *testing.T) {
 		{"a boolean in upper case", catalog.WebhookPut, []catalog.Given{body("enabled", "TRUE")}, "enabled"},
 		{"a token of another form", catalog.WebhookPut, []catalog.Given{body("uuid", strings.ToUpper(token))}, "uuid"},
 		{"a missing parameter that is required", catalog.WebhookDelete, nil, "uuid"},
+		{"a password twice with different values", catalog.UserPut, []catalog.Given{body("username", "ann"), body("password", "hush"), body("password", "hush hush")}, "password"},
+		{"a password of a user in a query", catalog.UserPut, []catalog.Given{body("username", "ann"), query("password", "hush")}, "password"},
+		{"an empty entry of a list", catalog.UserPut, []catalog.Given{body("username", "ann"), body("roles", "a,,b")}, "roles"},
+		{"a comma at the end of a list", catalog.UserPut, []catalog.Given{body("username", "ann"), body("roles", "a,")}, "roles"},
+		{"a list without end", catalog.UserPut, []catalog.Given{body("username", "ann"), body("roles", strings.Repeat("a,", 1000)+"b")}, "roles"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,17 +141,47 @@ func TestBindRefuses(t *testing.T) {
 }
 
 func TestASecretStandsInABodyAndNeverInAQuery(t *testing.T) {
-	login := catalog.Command{Name: "login", Params: []catalog.Param{{Name: "password"}, {Name: "secret"}}}
-	for _, name := range []string{"password", "secret"} {
+	login := catalog.Command{Name: "login", Params: []catalog.Param{{Name: "password", Type: catalog.Password}, {Name: "secret", Type: catalog.Password}, {Name: "phrase", Type: catalog.Password}}}
+	for _, name := range []string{"password", "secret", "phrase"} {
 		args, err := login.Bind([]catalog.Given{body(name, "hush")})
 		if err != nil {
 			t.Fatalf("a %s in the body is refused: %v", name, err)
 		}
-		if got := catalog.Arg[string](args, name); got == nil || *got != "hush" {
-			t.Errorf("a %s in the body is read as %v", name, got)
+		if got := catalog.Arg[secret.Password](args, name); got == nil || got.Reveal() != "hush" {
+			t.Errorf("a %s in the body is not read", name)
 		}
 		if _, err := login.Bind([]catalog.Given{body(name, "hush"), query(name, "hush")}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("a %s in the query: err = %v, want invalid", name, err)
+		}
+	}
+}
+
+func TestListsAreSeparatedByCommas(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": {}, " ": {}, "a": {"a"}, "a,b": {"a", "b"}, " a , b ": {"a", "b"}, "b,a,b": {"b", "a"}, "a b": {"a b"},
+	} {
+		args, err := command(t, catalog.UserPut).Bind([]catalog.Given{body("username", "ann"), body("roles", text)})
+		if err != nil {
+			t.Errorf("%q is refused: %v", text, err)
+			continue
+		}
+		if diff := cmp.Diff(want, *catalog.Arg[[]string](args, "roles")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestArgumentsDoNotShowThePassword(t *testing.T) {
+	args, err := command(t, catalog.UserPut).Bind([]catalog.Given{body("username", "ann"), body("password", "hush hush")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := catalog.Arg[secret.Password](args, "password").Reveal(); got != "hush hush" {
+		t.Fatalf("the password is not there: %q", got)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		if out := fmt.Sprintf(verb, args); strings.Contains(out, "hush") {
+			t.Errorf("%s shows the password: %s", verb, out)
 		}
 	}
 }

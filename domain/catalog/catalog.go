@@ -3,11 +3,7 @@
 // list of its own.
 package catalog
 
-import (
-	"slices"
-
-	"hooklog/domain/webhook"
-)
+import "slices"
 
 // Kind says how a command is carried out.
 type Kind uint8
@@ -33,6 +29,10 @@ const (
 	Boolean
 	// Token is a secret: it is parsed at the edge and cannot be printed.
 	Token
+	// Password is a secret of free form; it never stands in a query.
+	Password
+	// List is texts separated by commas; an empty text is an empty list.
+	List
 )
 
 // Param is one parameter of a command.
@@ -65,48 +65,20 @@ const (
 	WebhookList    = "webhook.list"
 	WebhookDelete  = "webhook.delete"
 	WebhookReceive = "webhook.receive"
+
+	UserPut      = "user.put"
+	UserGet      = "user.get"
+	UserDelete   = "user.delete"
+	ClientPut    = "client.put"
+	ClientGet    = "client.get"
+	ClientDelete = "client.delete"
+	PolicyPut    = "policy.put"
+	PolicyGet    = "policy.get"
+	PolicyDelete = "policy.delete"
+	KeyRotate    = "key.rotate"
 )
 
-var commands = []Command{
-	{
-		Name: WebhookPut, Kind: Change,
-		Help: "Creates a webhook, or with uuid edits the one that has that token.",
-		Params: []Param{
-			{Name: "uuid", Type: Token, Help: "Token of the webhook to edit; absent to create one."},
-			{Name: "eventKey", Type: String, Help: "Unique name and key that pipelines listen to, such as webhook.orders. Required to create."},
-			{Name: "payloadType", Type: String, Alias: "payloadHandling", Enum: webhook.PayloadTypes, Help: "How the payload travels: raw, base64 (default) or ignore."},
-			{Name: "maxPayloadLength", Type: Integer, Help: "Largest accepted payload in bytes, 1 to 4194304; default 512000."},
-			{Name: "enabled", Type: Boolean, Help: "false answers callers as if the token were unknown; default true."},
-			{Name: "version", Type: Integer, Help: "Expected version of the webhook to edit; another one is answered 409."},
-		},
-	},
-	{
-		Name: WebhookGet, Kind: RegistryRead,
-		Help:   "Returns all webhooks with their tokens, or with uuid that one.",
-		Params: []Param{{Name: "uuid", Type: Token, Help: "Token of the webhook to return."}},
-	},
-	{
-		Name: WebhookList, Kind: Look,
-		Help: "Lists the webhooks without their tokens.",
-		Params: []Param{
-			{Name: "limit", Type: Integer, Help: "Rows of one answer, 1 to 1000; default 100."},
-			{Name: "cursor", Type: String, Help: "The next of the answer before."},
-		},
-	},
-	{
-		Name: WebhookDelete, Kind: Change,
-		Help:   "Deletes the webhook with that token.",
-		Params: []Param{{Name: "uuid", Type: Token, Required: true, Help: "Token of the webhook to delete."}},
-	},
-	{
-		Name: WebhookReceive, Kind: Receive,
-		Help: "Takes a webhook call: puts it on the log and answers with the result JSON.",
-		Params: []Param{
-			{Name: "token", Type: Token, Required: true, Help: "Token of the webhook: header (recommended), query, or body of a POST."},
-			{Name: "pollingRedirectEnabled", Type: Boolean, Help: "true answers with a redirect to the result endpoint; default false."},
-		},
-	},
-}
+var commands = slices.Concat(webhookCommands, identityCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

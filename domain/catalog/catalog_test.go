@@ -15,6 +15,16 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"webhook.list":    catalog.Look,
 		"webhook.delete":  catalog.Change,
 		"webhook.receive": catalog.Receive,
+		"user.put":        catalog.Change,
+		"user.get":        catalog.RegistryRead,
+		"user.delete":     catalog.Change,
+		"client.put":      catalog.Change,
+		"client.get":      catalog.RegistryRead,
+		"client.delete":   catalog.Change,
+		"policy.put":      catalog.Change,
+		"policy.get":      catalog.RegistryRead,
+		"policy.delete":   catalog.Change,
+		"key.rotate":      catalog.Change,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {
@@ -58,7 +68,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 }
 
 func TestAnUnknownCommandIsNotFound(t *testing.T) {
-	for _, name := range []string{"", "webhook", "webhook.PUT", "cluster.init", "admin.reset"} {
+	for _, name := range []string{"", "webhook", "webhook.PUT", "cluster.init", "admin.reset", "key.init"} {
 		if c, ok := catalog.Lookup(name); ok {
 			t.Errorf("%q gives %s", name, c.Name)
 		}

@@ -1,11 +1,13 @@
 package registry
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"hooklog/domain/access"
 	"hooklog/domain/record"
 )
 
@@ -20,6 +22,8 @@ const (
 	ClusterInit = "cluster.init"
 	// AdminReset gives the administrator a new password.
 	AdminReset = "admin.reset"
+	// KeyInit brings the realm's first signing key. Only the first one counts.
+	KeyInit = "key.init"
 	// LogAccept says that an operator went on with a log that has lost records.
 	LogAccept = "log.accept"
 )
@@ -35,14 +39,21 @@ type Command struct {
 	Fingerprint string          `json:"fingerprint,omitempty"`
 	Params      json.RawMessage `json:"params,omitempty"`
 	Principal   string          `json:"principal"`
-	Roles       []string        `json:"roles,omitempty"`
-	Client      string          `json:"client,omitempty"`
-	Address     string          `json:"address,omitempty"`
-	Time        time.Time       `json:"time"`
+	// PrincipalName is what an outside issuer calls the principal.
+	PrincipalName string `json:"principalName,omitempty"`
+	// Effective is the user whose rights count: the principal itself, but where a
+	// pipeline runs as another user.
+	Effective string `json:"effective"`
+	// Roles are those of the effective user.
+	Roles   []string  `json:"roles,omitempty"`
+	Client  string    `json:"client,omitempty"`
+	Address string    `json:"address,omitempty"`
+	Time    time.Time `json:"time"`
 }
 
 // Encode gives the record to append.
 func (c Command) Encode() (record.Record, error) {
+	c.Effective = cmp.Or(c.Effective, c.Principal)
 	value, err := json.Marshal(c)
 	if err != nil {
 		return record.Record{}, fmt.Errorf("encode command %s: %w", c.Name, err)
@@ -69,5 +80,12 @@ func DecodeCommand(r *record.Record) (Command, error) {
 	if c.ID == "" || c.Name == "" || c.Principal == "" {
 		return c, errors.New("a command needs id, name and principal")
 	}
+	c.Effective = cmp.Or(c.Effective, c.Principal) // the first records had none
 	return c, nil
 }
+
+func (c Command) subject() access.Subject {
+	return access.Subject{Principal: c.Effective, Roles: c.Roles}
+}
+
+func (c Command) author() access.Author { return access.Author{Name: c.Effective, At: c.Time} }

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hooklog/domain/access"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 )
@@ -28,10 +30,59 @@ func goldenCommands() map[string]registry.Command {
 	}
 }
 
+// laterCommands lie there too; the first releases did not have them.
+func laterCommands() map[string]registry.Command {
+	outside := by(command("o1", "user.get", nil), "corp:7f3a", "reader")
+	outside.PrincipalName = "Kim"
+	pipeline := by(remove("p1", 1), access.Anonymous)
+	pipeline.Effective = "batch"
+	return map[string]registry.Command{
+		"user_put.json":      putUser("u1", "ann", passwordHash, "reader"),
+		"user_delete.json":   naming("u2", "user.delete", "ann"),
+		"user_get.json":      outside,
+		"client_put.json":    putClient("k1", access.ClientPut{ID: "shop", SecretHash: "5f0c"}),
+		"policy_put.json":    putRule("p1", access.Rule{Name: "orders", Users: []string{"ann"}, Commands: []string{"webhook.*"}, Keys: []string{"webhook.orders.*"}}),
+		"key_init.json":      initKey("s1", "kid"),
+		"key_rotate.json":    rotate("s2", "kid"),
+		"by_a_pipeline.json": pipeline,
+	}
+}
+
+// The first records name no effective user: it was always the principal.
+func TestTheFirstRecordsComeToWhatTheyCameTo(t *testing.T) {
+	first, now := newMemory(), newMemory()
+	for _, file := range []string{"cluster_init.json", "webhook_put.json", "webhook_get.json", "admin_reset.json"} {
+		value, err := os.ReadFile("testdata/first/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := registry.DecodeCommand(commandRecord("command/1", value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(goldenCommands()[file], read); diff != "" {
+			t.Errorf("%s is read as another (-want +got):\n%s", file, diff)
+		}
+		registry.Fold(first, read)
+		registry.Fold(now, goldenCommands()[file])
+	}
+	if diff := cmp.Diff(now.dump(t), first.dump(t)); diff != "" {
+		t.Errorf("state differs (-want +got):\n%s", diff)
+	}
+	want := map[string]string{"i1": "", "c1": "", "g1": "forbidden", "r1": ""}
+	for id, fault := range want {
+		if got, ok := first.Outcomes[id]; !ok || got.Fault != fault {
+			t.Errorf("%s came to %+v, want %q", id, got, fault)
+		}
+	}
+}
+
 // The golden files are record values as they lie on logs that exist: a reader of
 // today must read them for ever, and writes the same bytes.
 func TestCommandRecordsStayForEver(t *testing.T) {
-	for file, c := range goldenCommands() {
+	all := goldenCommands()
+	maps.Copy(all, laterCommands())
+	for file, c := range all {
 		t.Run(file+" is written and read", func(t *testing.T) {
 			golden, err := os.ReadFile("testdata/" + file)
 			if err != nil {
@@ -104,6 +155,13 @@ func FuzzDecodeCommand(f *testing.F) {
 		}
 		f.Add(golden)
 	}
+	for file := range laterCommands() {
+		later, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(later)
+	}
 	f.Add([]byte(`{"id":"a","name":"webhook.put","principal":"c","roles":["administrator"],"params":null}`))
 	f.Add([]byte(`{"id":"a","name":"webhook.get","principal":"c","roles":["administrator"],"params":[]}`))
 	f.Add([]byte(`{"id":"a","name":"cluster.init","principal":"svc:system","params":{"admin":null}}`))
@@ -123,7 +181,7 @@ func FuzzDecodeCommand(f *testing.F) {
 		if twice, err := back.Encode(); err != nil || !bytes.Equal(twice.Value, once.Value) {
 			t.Fatalf("the record changes: %s, then %s, err %v", once.Value, twice.Value, err)
 		}
-		m := folded(initialise("i", "check"), create("c", 1, "webhook.orders"))
+		m := folded(initialise("i", "check"), initKey("k", "kid"), create("c", 1, "webhook.orders"), putUser("u", "ann", passwordHash))
 		registry.Fold(m, c)
 		if diff := cmp.Diff(m.dump(t), restored(t, m.dump(t)).dump(t)); diff != "" {
 			t.Fatalf("the folded state changes in the store:\n%s", diff)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hooklog/domain/access"
+	"hooklog/domain/catalog"
 	"hooklog/domain/registry"
 	"hooklog/domain/webhook"
 )
@@ -95,10 +96,6 @@ func TestTimeNeverGoesBack(t *testing.T) {
 }
 
 func TestPermissionIsDecidedByTheFold(t *testing.T) {
-	by := func(c registry.Command, principal string, roles ...string) registry.Command {
-		c.Principal, c.Roles = principal, roles
-		return c
-	}
 	given := []registry.Command{initialise("i", "check"), create("c", 1, "webhook.a")}
 	tests := []struct {
 		name string
@@ -112,6 +109,12 @@ func TestPermissionIsDecidedByTheFold(t *testing.T) {
 		{"a user without roles does not learn which commands exist", by(command("x", "webhook.explode", nil), "kim")},
 		{"the administrator's name alone gives nothing", by(create("x", 2, "webhook.b"), access.Administrator)},
 		{"the system has no roles either", by(create("x", 2, "webhook.b"), access.System)},
+		{"a user without roles may not put users", by(putUser("x", "kim", passwordHash, access.RoleAdministrator), "kim")},
+		{"a user without roles may not read users", by(command("x", "user.get", nil), "kim")},
+		{"a user without roles may not put clients", by(putClient("x", access.ClientPut{ID: "a"}), "kim")},
+		{"a user without roles may not put rules", by(putRule("x", access.Rule{Name: "a", Users: []string{"kim"}, Commands: []string{"*"}}), "kim")},
+		{"a user without roles may not rotate keys", by(rotate("x", "k"), "kim")},
+		{"an administrator may not bring the first key", by(initKey("x", "k"), access.Administrator, access.RoleAdministrator)},
 		{"an administrator may not start the cluster", by(initialise("x", "mine"), access.Administrator, access.RoleAdministrator)},
 		{"an administrator may not reset a password behind the machine's back", by(reset("x", passwordHash+"x"), access.Administrator, access.RoleAdministrator)},
 	}
@@ -143,9 +146,20 @@ func TestTheFirstStartWins(t *testing.T) {
 	if diff := cmp.Diff(registry.Cluster{Check: "first", CheckedBy: "i1", Created: monday}, cluster); diff != "" {
 		t.Errorf("cluster differs (-want +got):\n%s", diff)
 	}
-	admin := access.User{Name: "admin", PasswordHash: passwordHash, Roles: []string{"administrator"}, Version: 1}
-	if diff := cmp.Diff(map[string]access.User{"admin": admin}, m.Users); diff != "" {
+	made := access.Trail{Created: monday, CreatedBy: access.System, Updated: monday, UpdatedBy: access.System}
+	users := map[string]access.User{
+		"admin":         {Name: "admin", PasswordHash: passwordHash, Roles: []string{"administrator"}, Version: 1, Trail: made},
+		"anonymousUser": {Name: "anonymousUser", Roles: []string{}, Version: 1, Trail: made},
+	}
+	if diff := cmp.Diff(users, m.Users); diff != "" {
 		t.Errorf("users differ (-want +got):\n%s", diff)
+	}
+	clients := map[string]access.Client{"hooklog": {ID: "hooklog", Public: true, Version: 1, Trail: made}}
+	if diff := cmp.Diff(clients, m.Clients); diff != "" {
+		t.Errorf("clients differ (-want +got):\n%s", diff)
+	}
+	if rule, ok := m.Rules.Rule("anonymous"); !ok || len(m.Rules) != 1 || !cmp.Equal(rule.Users, []string{"anonymousUser"}) {
+		t.Errorf("the policy is %+v", m.Rules)
 	}
 	t.Run("a start with a bad administrator does not count", func(t *testing.T) {
 		bad := bySystem(command("i1", registry.ClusterInit, registry.InitParams{Check: "bad", Admin: access.User{Name: "admin", PasswordHash: "plain"}}))
@@ -188,5 +202,17 @@ func TestAdminReset(t *testing.T) {
 				t.Errorf("the roles became %v", admin.Roles)
 			}
 		})
+	}
+}
+
+func TestEveryCommandOfThisLogIsDecided(t *testing.T) {
+	for _, c := range catalog.All() {
+		if c.Kind != catalog.Change && c.Kind != catalog.RegistryRead {
+			continue
+		}
+		outcome := registry.Fold(newMemory(), command("x", c.Name, nil))
+		if outcome.Fault == "not-found" {
+			t.Errorf("%s: %s", c.Name, outcome.Detail)
+		}
 	}
 }

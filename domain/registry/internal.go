@@ -33,6 +33,8 @@ func decideInternal(v View, c Command) (Event, error) {
 		return decideInit(v, c)
 	case AdminReset:
 		return decideReset(v, c)
+	case KeyInit:
+		return decideKeyInit(v, c)
 	default: // LogAccept changes nothing: that it was said is what counts
 		return nil, params(c, new(AcceptParams))
 	}
@@ -52,9 +54,16 @@ func decideInit(v View, c Command) (Event, error) {
 	if p.Admin.Name != access.Administrator {
 		return nil, fault.New(fault.Invalid, "The administrator is called %s.", access.Administrator)
 	}
+	admin, err := access.UserPut{Name: p.Admin.Name, PasswordHash: p.Admin.PasswordHash, Roles: p.Admin.Roles}.Decide(access.User{}, c.author())
+	if err != nil {
+		return nil, err
+	}
 	return ClusterStarted{
-		Cluster: Cluster{Check: p.Check, CheckedBy: c.ID, Created: c.Time},
-		Admin:   p.Admin,
+		Cluster:   Cluster{Check: p.Check, CheckedBy: c.ID, Created: c.Time},
+		Admin:     admin,
+		Anonymous: access.AnonymousUser(c.author()),
+		Client:    access.OwnClient(c.author()),
+		Policy:    access.FirstPolicy(c.author()),
 	}, nil
 }
 
@@ -67,10 +76,21 @@ func decideReset(v View, c Command) (Event, error) {
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no administrator yet; start the service once.")
 	}
-	admin.PasswordHash = p.PasswordHash
-	admin.Version++
-	if err := admin.Check(); err != nil {
+	if p.PasswordHash == "" {
+		return nil, fault.New(fault.Invalid, "The reset brings no password.")
+	}
+	admin, err := access.UserPut{Name: admin.Name, PasswordHash: p.PasswordHash}.Decide(admin, c.author())
+	return UserChanged{User: admin}, err
+}
+
+func decideKeyInit(v View, c Command) (Event, error) {
+	var key access.SigningKey
+	if err := params(c, &key); err != nil {
 		return nil, err
 	}
-	return UserChanged{User: admin}, nil
+	if len(v.SigningKeys()) > 0 {
+		return nil, fault.New(fault.Conflict, "There is a signing key already.")
+	}
+	keys, err := v.SigningKeys().Rotate(key, c.Time)
+	return KeysChanged{Keys: keys}, err
 }

@@ -15,6 +15,9 @@ import (
 type memory struct {
 	Init     *registry.Cluster
 	Users    map[string]access.User
+	Clients  map[string]access.Client
+	Rules    access.Policy
+	Signing  access.SigningKeys
 	Webhooks map[string]webhook.Webhook
 	Keys     map[string]string
 	Outcomes map[string]registry.Outcome
@@ -26,6 +29,7 @@ var _ registry.State = (*memory)(nil)
 func newMemory() *memory {
 	return &memory{
 		Users:    map[string]access.User{},
+		Clients:  map[string]access.Client{},
 		Webhooks: map[string]webhook.Webhook{},
 		Keys:     map[string]string{},
 		Outcomes: map[string]registry.Outcome{},
@@ -40,6 +44,15 @@ func (m *memory) Cluster() (registry.Cluster, bool) {
 }
 
 func (m *memory) User(name string) (access.User, bool) { u, ok := m.Users[name]; return u, ok }
+
+func (m *memory) Client(id string) (access.Client, bool) { c, ok := m.Clients[id]; return c, ok }
+
+func (m *memory) Policy() access.Policy               { return m.Rules }
+func (m *memory) SigningKeys() access.SigningKeys     { return m.Signing }
+func (m *memory) SetClient(c access.Client)           { m.Clients[c.ID] = c }
+func (m *memory) DropClient(id string)                { delete(m.Clients, id) }
+func (m *memory) SetPolicy(p access.Policy)           { m.Rules = p }
+func (m *memory) SetSigningKeys(k access.SigningKeys) { m.Signing = k }
 
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.Webhooks[h.String()]
@@ -97,7 +110,7 @@ func token(n int) webhook.TokenRef {
 func command(id, name string, params any) registry.Command {
 	c := registry.Command{
 		ID: id, Name: name, Fingerprint: "f-" + id,
-		Principal: "kim", Roles: []string{access.RoleAdministrator}, Time: monday,
+		Principal: "kim", Effective: "kim", Roles: []string{access.RoleAdministrator}, Time: monday,
 	}
 	if params != nil {
 		text, err := json.Marshal(params)
@@ -139,8 +152,39 @@ func reset(id, hash string) registry.Command {
 	return bySystem(command(id, registry.AdminReset, registry.ResetParams{PasswordHash: hash}))
 }
 
-func bySystem(c registry.Command) registry.Command {
-	c.Principal, c.Roles = access.System, nil
+func putUser(id, name, hash string, roles ...string) registry.Command {
+	return command(id, "user.put", access.UserPut{Name: name, PasswordHash: hash, Roles: roles})
+}
+
+func putClient(id string, put access.ClientPut) registry.Command {
+	return command(id, "client.put", put)
+}
+
+func putRule(id string, rule access.Rule) registry.Command { return command(id, "policy.put", rule) }
+
+// naming is a command that names one user, client or rule.
+func naming(id, name, what string) registry.Command {
+	return command(id, name, access.Named{Name: what})
+}
+
+func signingKey(id string) access.SigningKey {
+	return access.SigningKey{
+		ID: id, Algorithm: access.KeyAlgorithm, Public: json.RawMessage(`{"kty":"EC"}`),
+		Sealed: secret.NewSealed("sealed"), SealedFor: "c",
+	}
+}
+
+func rotate(id, key string) registry.Command { return command(id, "key.rotate", signingKey(key)) }
+
+func initKey(id, key string) registry.Command {
+	return bySystem(command(id, registry.KeyInit, signingKey(key)))
+}
+
+func bySystem(c registry.Command) registry.Command { return by(c, access.System) }
+
+// by is the command of somebody else.
+func by(c registry.Command, principal string, roles ...string) registry.Command {
+	c.Principal, c.Effective, c.Roles = principal, principal, roles
 	return c
 }
 

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,12 +20,14 @@ func commands() *rapid.Generator[[]registry.Command] {
 	return rapid.SliceOfN(rapid.Custom(drawCommand), 0, 40)
 }
 
+var names = []string{"ann", "hooklog", "admin", "anonymous", "anonymousUser"}
+
 func drawCommand(t *rapid.T) registry.Command {
 	id := rapid.StringMatching(`[a-e][0-9]`).Draw(t, "id")
 	tokenNumber := rapid.IntRange(0, 3).Draw(t, "token")
 	key := rapid.SampledFrom([]string{"webhook.a", "webhook.b", "webhook.c", "bad"}).Draw(t, "key")
 	var c registry.Command
-	switch rapid.SampledFrom([]string{"create", "create", "create", "edit", "edit", "remove", "get", "init", "reset", "other", "garbage"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"create", "create", "create", "edit", "edit", "remove", "get", "init", "reset", "user", "client", "rule", "named", "key", "other", "garbage"}).Draw(t, "what") {
 	case "create":
 		c = create(id, tokenNumber, key)
 	case "edit":
@@ -37,6 +40,17 @@ func drawCommand(t *rapid.T) registry.Command {
 		c = initialise(id, id)
 	case "reset":
 		c = reset(id, passwordHash+id)
+	case "user":
+		c = putUser(id, rapid.SampledFrom(names).Draw(t, "user"), rapid.SampledFrom([]string{"", passwordHash}).Draw(t, "hash"), "reader")
+	case "client":
+		c = putClient(id, access.ClientPut{ID: rapid.SampledFrom(names).Draw(t, "client"), NewSecret: rapid.Bool().Draw(t, "new"), SecretHash: secretHash})
+	case "rule":
+		c = putRule(id, access.Rule{Name: rapid.SampledFrom(names).Draw(t, "rule"), Users: []string{"kim"}, Commands: []string{"webhook.*"}, Keys: []string{key}})
+	case "named":
+		command := rapid.SampledFrom([]string{"user.get", "user.delete", "client.get", "client.delete", "policy.get", "policy.delete"}).Draw(t, "command")
+		c = naming(id, command, rapid.SampledFrom(names).Draw(t, "name"))
+	case "key":
+		c = rapid.SampledFrom([]registry.Command{initKey(id, id), rotate(id, id)}).Draw(t, "key")
 	case "other":
 		c = command(id, "webhook.other", nil)
 	case "garbage":
@@ -119,9 +133,19 @@ func TestWhatAlwaysHolds(t *testing.T) {
 			if outcome.Fault != "" && (existed != exists || before.Version != after.Version) {
 				rt.Fatalf("%+v failed with %s and changed the webhook", c, outcome.Fault)
 			}
+			if _, started := m.Cluster(); started && !alwaysThere(m) {
+				rt.Fatalf("%+v took what is always there", c)
+			}
 			if existed && exists && (after.Version < before.Version || !after.Created.Equal(before.Created)) {
 				rt.Fatalf("%+v made %+v of %+v", c, after, before)
 			}
 		}
 	})
+}
+
+// alwaysThere reports whether nobody took what no operator can do without.
+func alwaysThere(m *memory) bool {
+	admin, anonymous := m.Users[access.Administrator], m.Users[access.Anonymous]
+	return slices.Contains(admin.Roles, access.RoleAdministrator) && !admin.Deleted &&
+		anonymous.Version == 1 && anonymous.PasswordHash == "" && m.Clients[access.PublicClient].Public
 }

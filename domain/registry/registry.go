@@ -1,5 +1,5 @@
-// Package registry is the folded state of svc.command: who exists, which
-// webhooks live, and what each command came to. Decide is pure and reads only
+// Package registry is the folded state of svc.command: who exists, what
+// they may do, which webhooks live, and what each command came to. Decide is pure and reads only
 // the record and the state before it, so every instance that folds the same
 // records comes to the same answers. It knows neither settings nor key ring.
 package registry
@@ -18,7 +18,11 @@ import (
 // View is what Decide may look at.
 type View interface {
 	Cluster() (Cluster, bool)
+	// User also finds what stays of a deleted user.
 	User(name string) (access.User, bool)
+	Client(id string) (access.Client, bool)
+	Policy() access.Policy
+	SigningKeys() access.SigningKeys
 	Webhook(hash secret.TokenHash) (webhook.Webhook, bool)
 	KeyTaken(eventKey string) bool
 	Outcome(commandID string) (Outcome, bool)
@@ -31,6 +35,10 @@ type State interface {
 	View
 	SetCluster(Cluster)
 	SetUser(access.User)
+	SetClient(access.Client)
+	DropClient(id string)
+	SetPolicy(access.Policy)
+	SetSigningKeys(access.SigningKeys)
 	SetWebhook(webhook.Webhook)
 	DropWebhook(webhook.Webhook)
 	SetKey(eventKey string, hash secret.TokenHash)
@@ -47,12 +55,17 @@ type Cluster struct {
 	Created   time.Time `json:"created"`
 }
 
-// Outcome is what a command came to: a fault, or the state it answers with.
+// Outcome is what a command came to: a fault, or the state it answers with. It
+// never holds a password's hash or the private half of a key.
 type Outcome struct {
-	Fingerprint string           `json:"fingerprint,omitempty"`
-	Fault       string           `json:"fault,omitempty"`
-	Detail      string           `json:"detail,omitempty"`
-	Webhook     *webhook.Webhook `json:"webhook,omitempty"`
+	Fingerprint string             `json:"fingerprint,omitempty"`
+	Fault       string             `json:"fault,omitempty"`
+	Detail      string             `json:"detail,omitempty"`
+	Webhook     *webhook.Webhook   `json:"webhook,omitempty"`
+	User        *access.User       `json:"user,omitempty"`
+	Client      *access.Client     `json:"client,omitempty"`
+	Rule        *access.Rule       `json:"rule,omitempty"`
+	Key         *access.SigningKey `json:"key,omitempty"`
 }
 
 // Err is the outcome's fault, or nil.
@@ -67,13 +80,23 @@ func (o Outcome) Err() error {
 type Event interface{}
 
 type (
-	// ClusterStarted is the first command.
+	// ClusterStarted is the first command, with all that is there from the start.
 	ClusterStarted struct {
-		Cluster Cluster
-		Admin   access.User
+		Cluster          Cluster
+		Admin, Anonymous access.User
+		Client           access.Client
+		Policy           access.Policy
 	}
-	// UserChanged is a new state of a user.
+	// UserChanged is a new state of a user, also that of a deleted one.
 	UserChanged struct{ User access.User }
+	// ClientChanged is a new state of a client.
+	ClientChanged struct{ Client access.Client }
+	// ClientDeleted is the end of a client.
+	ClientDeleted struct{ ID string }
+	// PolicyChanged replaces the policy.
+	PolicyChanged struct{ Policy access.Policy }
+	// KeysChanged replaces the realm's signing keys.
+	KeysChanged struct{ Keys access.SigningKeys }
 )
 
 // Fold decides a command, applies what it changes, and remembers its outcome.
@@ -85,8 +108,8 @@ func Fold(s State, c Command) Outcome {
 		return first
 	}
 	c.Time = latest(s.LastTime(), c.Time)
-	event, answer, err := decide(s, c)
-	outcome := Outcome{Fingerprint: c.Fingerprint, Webhook: answer}
+	event, outcome, err := decide(s, c)
+	outcome.Fingerprint = c.Fingerprint
 	if err != nil {
 		outcome = failed(c, err)
 	} else {
@@ -109,90 +132,40 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// decide answers with the change, if any, and with the webhook to show.
-func decide(v View, c Command) (Event, *webhook.Webhook, error) {
+// deciders answer each command of the catalog that goes to this log, with the
+// change, if any, and with what the answer shows.
+var deciders = map[string]func(View, Command) (Event, Outcome, error){
+	catalog.WebhookPut:    decideWebhookPut,
+	catalog.WebhookGet:    decideWebhookGet,
+	catalog.WebhookDelete: decideWebhookDelete,
+	catalog.UserPut:       decideUserPut,
+	catalog.UserGet:       decideUserGet,
+	catalog.UserDelete:    decideUserDelete,
+	catalog.ClientPut:     decideClientPut,
+	catalog.ClientGet:     decideClientGet,
+	catalog.ClientDelete:  decideClientDelete,
+	catalog.PolicyPut:     decidePolicyPut,
+	catalog.PolicyGet:     decidePolicyGet,
+	catalog.PolicyDelete:  decidePolicyDelete,
+	catalog.KeyRotate:     decideKeyRotate,
+}
+
+// decide asks for the right to the command before anything else, so that who has
+// none learns nothing; the right to a key is asked for where the key is known.
+func decide(v View, c Command) (Event, Outcome, error) {
 	switch c.Name {
-	case ClusterInit, AdminReset, LogAccept:
+	case ClusterInit, AdminReset, KeyInit, LogAccept:
 		event, err := decideInternal(v, c)
-		return event, nil, err
+		return event, Outcome{}, err
 	}
-	if err := access.Allow(c.Principal, c.Roles, c.Name); err != nil {
-		return nil, nil, err
+	if err := v.Policy().Allow(c.subject(), c.Name, ""); err != nil {
+		return nil, Outcome{}, err
 	}
-	switch c.Name {
-	case catalog.WebhookPut:
-		return decidePut(v, c)
-	case catalog.WebhookGet:
-		return decideGet(v, c)
-	case catalog.WebhookDelete:
-		return decideDelete(v, c)
+	decider, ok := deciders[c.Name]
+	if !ok {
+		return nil, Outcome{}, fault.New(fault.NotFound, "There is no command %q.", c.Name)
 	}
-	return nil, nil, fault.New(fault.NotFound, "There is no command %q.", c.Name)
-}
-
-func decidePut(v View, c Command) (Event, *webhook.Webhook, error) {
-	var put webhook.Put
-	if err := params(c, &put); err != nil {
-		return nil, nil, err
-	}
-	if err := put.Check(); err != nil {
-		return nil, nil, err
-	}
-	current := find(v, put.Token.Hash)
-	event, err := put.Decide(current, webhook.Author{Name: c.Principal, At: c.Time})
-	if err != nil {
-		return nil, nil, err
-	}
-	var after webhook.Webhook
-	switch e := event.(type) {
-	case webhook.Created:
-		after = e.Webhook
-	case webhook.Edited:
-		after = e.After
-	}
-	moved := current == nil || current.EventKey != after.EventKey
-	if moved && v.KeyTaken(after.EventKey) {
-		return nil, nil, fault.New(fault.Conflict, "The eventKey %s is taken by another webhook.", after.EventKey)
-	}
-	return event, &after, nil
-}
-
-// decideGet answers with one webhook, or without a token with none: whoever
-// asked for all reads them once the command is allowed.
-func decideGet(v View, c Command) (Event, *webhook.Webhook, error) {
-	if len(c.Params) == 0 {
-		return nil, nil, nil
-	}
-	w, err := named(v, c)
-	return nil, w, err
-}
-
-func decideDelete(v View, c Command) (Event, *webhook.Webhook, error) {
-	w, err := named(v, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return webhook.Deleted{Webhook: *w}, w, nil
-}
-
-// named finds the webhook that a command's parameters name by its token.
-func named(v View, c Command) (*webhook.Webhook, error) {
-	var ref webhook.TokenRef
-	if err := params(c, &ref); err != nil {
-		return nil, err
-	}
-	w := find(v, ref.Hash)
-	if w == nil {
-		return nil, webhook.ErrUnknown()
-	}
-	return w, nil
-}
-
-func find(v View, hash secret.TokenHash) *webhook.Webhook {
-	if w, ok := v.Webhook(hash); ok {
-		return &w
-	}
-	return nil
+	return decider(v, c)
 }
 
 func params(c Command, into any) error {
@@ -202,24 +175,34 @@ func params(c Command, into any) error {
 	return nil
 }
 
+// nameOf is the name of what a command's parameters name.
+func nameOf(c Command) (string, error) {
+	var named access.Named
+	if err := params(c, &named); err != nil {
+		return "", err
+	}
+	return named.Name, named.Check()
+}
+
 func apply(s State, event Event) {
 	switch e := event.(type) {
 	case ClusterStarted:
 		s.SetCluster(e.Cluster)
 		s.SetUser(e.Admin)
+		s.SetUser(e.Anonymous)
+		s.SetClient(e.Client)
+		s.SetPolicy(e.Policy)
 	case UserChanged:
 		s.SetUser(e.User)
-	case webhook.Created:
-		s.SetWebhook(e.Webhook)
-		s.SetKey(e.Webhook.EventKey, e.Webhook.Token.Hash)
-	case webhook.Edited:
-		if e.Before.EventKey != e.After.EventKey {
-			s.DropKey(e.Before.EventKey)
-			s.SetKey(e.After.EventKey, e.After.Token.Hash)
-		}
-		s.SetWebhook(e.After)
-	case webhook.Deleted:
-		s.DropKey(e.Webhook.EventKey)
-		s.DropWebhook(e.Webhook)
+	case ClientChanged:
+		s.SetClient(e.Client)
+	case ClientDeleted:
+		s.DropClient(e.ID)
+	case PolicyChanged:
+		s.SetPolicy(e.Policy)
+	case KeysChanged:
+		s.SetSigningKeys(e.Keys)
+	case webhook.Event:
+		applyWebhook(s, e)
 	}
 }

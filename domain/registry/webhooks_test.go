@@ -97,7 +97,7 @@ func TestOutcomesShowTheWebhook(t *testing.T) {
 	edited.EventKey, edited.Updated, edited.UpdatedBy, edited.Version = "webhook.z", monday.AddDate(0, 0, 1), "pat", 2
 
 	editing := edit("e", 1, webhook.Put{EventKey: new("webhook.z")})
-	editing.Principal, editing.Time = "pat", monday.AddDate(0, 0, 1)
+	editing.Principal, editing.Effective, editing.Time = "pat", "pat", monday.AddDate(0, 0, 1)
 	m := newMemory()
 	steps := []struct {
 		name string

@@ -127,7 +127,7 @@ func TestWhoeverIsWokenSeesWhatWasFolded(t *testing.T) {
 			t.Fatal("the gate is closed until whoever opened it is told")
 		}
 	}
-	if list, err := i.Webhooks("", 0); len(list) != 1 || err != nil {
+	if list, err := i.Webhooks("", 0, all); len(list) != 1 || err != nil {
 		t.Errorf("%d webhooks are listed, %v", len(list), err)
 	}
 	release()

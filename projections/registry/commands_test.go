@@ -117,10 +117,44 @@ func reset(id, hash string) domain.Command {
 	return bySystem(command(id, domain.AdminReset, domain.ResetParams{PasswordHash: hash}))
 }
 
-func bySystem(c domain.Command) domain.Command {
-	c.Principal, c.Roles = access.System, nil
+func putUser(id, user, hash string, roles ...string) domain.Command {
+	return command(id, catalog.UserPut, access.UserPut{Name: user, PasswordHash: hash, Roles: roles})
+}
+
+func putClient(id, client string) domain.Command {
+	return command(id, catalog.ClientPut, access.ClientPut{ID: client, SecretHash: access.SecretHash(secret.NewPassword(id))})
+}
+
+func putRule(id, rule string) domain.Command {
+	return command(id, catalog.PolicyPut, access.Rule{Name: rule, Users: []string{"ann"}, Commands: []string{"webhook.*"}, Keys: []string{"webhook.a"}})
+}
+
+// naming is a command that names one user, client or rule.
+func naming(id, name, what string) domain.Command {
+	return command(id, name, access.Named{Name: what})
+}
+
+func signingKey(id string) access.SigningKey {
+	return access.SigningKey{
+		ID: id, Algorithm: access.KeyAlgorithm, Public: json.RawMessage(`{"kty":"EC"}`),
+		Sealed: secret.NewSealed("sealed"), SealedFor: "c",
+	}
+}
+
+func initKey(id, key string) domain.Command {
+	return bySystem(command(id, domain.KeyInit, signingKey(key)))
+}
+
+func bySystem(c domain.Command) domain.Command { return by(c, access.System) }
+
+// by is the command of somebody else.
+func by(c domain.Command, principal string, roles ...string) domain.Command {
+	c.Principal, c.Effective, c.Roles = principal, principal, roles
 	return c
 }
+
+// all webhooks are readable.
+func all(string) bool { return true }
 
 func at(c domain.Command, hours int) domain.Command {
 	c.Time = monday.Add(time.Duration(hours) * time.Hour)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hooklog/domain/access"
 	"hooklog/domain/catalog"
 	"hooklog/domain/record"
 	domain "hooklog/domain/registry"
@@ -47,6 +48,28 @@ func history() []record.Record {
 		command("u1", "webhook.paint", nil),
 		reset("r1", passwordHash+"2"),
 		edit("e6", 8, webhook.Put{}), // there never was one
+		initKey("k1", "first"),
+		initKey("k2", "a second start"),
+		command("k3", catalog.KeyRotate, signingKey("second")),
+		command("k3", catalog.KeyRotate, signingKey("third")), // repeated
+		putUser("u2", "ann", passwordHash, "reader"),
+		putUser("u3", "ann", ""),
+		putUser("u4", "bob", ""), // without a password
+		by(remove("d3", 1), "ann"),
+		putRule("p1", "orders"),
+		by(enable("e7", 5, false), "ann"),
+		by(create("c6", 6, "webhook.a"), "ann"),
+		by(create("c7", 7, "webhook.q"), "ann"), // a key that the rule does not cover
+		naming("p2", catalog.PolicyDelete, "orders"),
+		by(remove("d4", 6), "ann"), // the rule is gone
+		naming("p3", catalog.PolicyDelete, "orders"),
+		putClient("l1", "shop"),
+		putClient("l2", "till"),
+		naming("l3", catalog.ClientDelete, "shop"),
+		naming("l4", catalog.ClientDelete, access.PublicClient),
+		naming("u5", catalog.UserDelete, "ann"),
+		naming("u6", catalog.UserGet, "ann"),
+		putUser("u7", "ann", passwordHash),
 	)
 }
 

@@ -1,7 +1,8 @@
-// Package registry is the view of svc.command: the users and webhooks that live,
-// and what each command came to. The gates of the webhooks are held in memory as
-// well, because every received call looks one up. It decides nothing: that is
-// domain/registry, over the rows of this package.
+// Package registry is the view of svc.command: the users, clients and webhooks
+// that live, what is allowed, and what each command came to. What every call or
+// command needs is held in memory as well: the gates of the webhooks, the policy
+// and the signing keys. It decides nothing: that is domain/registry, over the
+// rows of this package.
 package registry
 
 import (
@@ -9,8 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
-	"hooklog/domain/access"
 	"hooklog/domain/record"
 	domain "hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -24,6 +25,7 @@ type Registry struct {
 	store *store.Store
 
 	gates gates
+	realm atomic.Pointer[realm]
 
 	waitersMu sync.Mutex
 	waiters   map[waitKey][]chan domain.Outcome
@@ -43,6 +45,9 @@ func New(s *store.Store) (*Registry, error) {
 	}
 	if err := r.loadGates(); err != nil {
 		return nil, fmt.Errorf("load webhooks: %w", err)
+	}
+	if err := r.loadRealm(); err != nil {
+		return nil, fmt.Errorf("load policy and keys: %w", err)
 	}
 	return r, nil
 }
@@ -72,7 +77,7 @@ func (*Registry) Name() string { return name }
 func (*Registry) Topic() string { return record.TopicCommand }
 
 // Schema implements fold.Projection.
-func (*Registry) Schema() int { return 1 }
+func (*Registry) Schema() int { return 2 }
 
 type decided struct {
 	key     waitKey
@@ -81,7 +86,7 @@ type decided struct {
 
 // Fold implements fold.Projection.
 func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) {
-	state := &rows{batch: b.Batch}
+	state := &rows{batch: b.Batch, realm: r.realm.Load()}
 	outcomes := make([]decided, 0, len(records))
 	for i := range records {
 		c, err := domain.DecodeCommand(&records[i])
@@ -95,6 +100,7 @@ func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) 
 	}
 	return func() {
 		r.gates.publish(state.gates)
+		r.realm.Store(state.realm)
 		r.wake(outcomes)
 	}, state.err
 }
@@ -138,13 +144,6 @@ func (r *Registry) forget(key waitKey, ch chan domain.Outcome) {
 	}
 }
 
-// User finds a local user.
-func (r *Registry) User(user string) (access.User, bool, error) {
-	var u access.User
-	ok, err := r.load(userRow(user), &u)
-	return u, ok, err
-}
-
 // Cluster gives what the first command said; false means that there was none.
 func (r *Registry) Cluster() (domain.Cluster, bool, error) {
 	var c domain.Cluster
@@ -152,16 +151,18 @@ func (r *Registry) Cluster() (domain.Cluster, bool, error) {
 	return c, ok, err
 }
 
-// Webhooks lists the living webhooks in the order of their event keys, at most
-// limit of them (0: all), from the first key behind after.
-func (r *Registry) Webhooks(after string, limit int) ([]webhook.Webhook, error) {
+// Webhooks lists the living webhooks that are readable, in the order of their
+// event keys, at most limit of them (0: all), from the first key behind after.
+func (r *Registry) Webhooks(after string, limit int, readable func(eventKey string) bool) ([]webhook.Webhook, error) {
 	from := keyPrefix
 	if after != "" {
 		from = keyRow(after)
 	}
 	var hashes []secret.TokenHash
-	err := r.store.Scan(keyPrefix, from, func(_, hash []byte) bool {
-		hashes = append(hashes, hashOf(hash))
+	err := r.store.Scan(keyPrefix, from, func(key, hash []byte) bool {
+		if readable(string(key[len(keyPrefix):])) {
+			hashes = append(hashes, hashOf(hash))
+		}
 		return limit == 0 || len(hashes) < limit
 	})
 	if err != nil {
@@ -174,7 +175,8 @@ func (r *Registry) Webhooks(after string, limit int) ([]webhook.Webhook, error) 
 		if err != nil {
 			return nil, err
 		}
-		if ok { // else deleted since the scan
+		// It may have been deleted since the scan, or moved out of sight.
+		if ok && readable(w.EventKey) {
 			list = append(list, w)
 		}
 	}

@@ -87,23 +87,23 @@ func TestWebhooksAreListedByTheirEventKeys(t *testing.T) {
 		create("c1", 1, "webhook.z"), create("c2", 2, "webhook.a.b"), create("c3", 3, "webhook.a"), create("c4", 4, "webhook.gone"),
 		create("c5", 5, "webhook.moved"), edit("e", 5, webhook.Put{EventKey: &moved}), enable("off", 2, false), remove("d", 4),
 	)
-	all := []string{"webhook.a", "webhook.a-0", "webhook.a.b", "webhook.z"}
+	keys := []string{"webhook.a", "webhook.a-0", "webhook.a.b", "webhook.z"}
 	tests := []struct {
 		after string
 		limit int
 		want  []string
 	}{
-		{"", 0, all},
-		{"", 2, all[:2]},
-		{"", 9, all},
-		{"webhook.a", 0, all[1:]},
-		{"webhook.a-0", 1, all[2:3]},
-		{"webhook.b", 0, all[3:]}, // a key that nobody has
+		{"", 0, keys},
+		{"", 2, keys[:2]},
+		{"", 9, keys},
+		{"webhook.a", 0, keys[1:]},
+		{"webhook.a-0", 1, keys[2:3]},
+		{"webhook.b", 0, keys[3:]}, // a key that nobody has
 		{"webhook.z", 0, nil},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("at most %d after %q", tt.limit, tt.after), func(t *testing.T) {
-			list, err := i.Webhooks(tt.after, tt.limit)
+			list, err := i.Webhooks(tt.after, tt.limit, all)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,8 +116,14 @@ func TestWebhooksAreListedByTheirEventKeys(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without those that are not readable", func(t *testing.T) {
+		list, err := i.Webhooks("webhook.a", 2, func(key string) bool { return key != "webhook.a-0" })
+		if err != nil || len(list) != 2 || list[0].EventKey != "webhook.a.b" || list[1].EventKey != "webhook.z" {
+			t.Errorf("listed %+v, %v", list, err)
+		}
+	})
 	t.Run("with all their fields", func(t *testing.T) {
-		list, err := i.Webhooks("webhook.a", 1)
+		list, err := i.Webhooks("webhook.a", 1, all)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,13 +16,18 @@ const name = "registry"
 
 // The kinds of rows.
 var (
-	clusterRow  = store.Key(name, "cluster")
-	lastTimeRow = store.Key(name, "time")
-	keyPrefix   = store.Key(name, "key", "")
-	hookPrefix  = store.Key(name, "webhook", "")
+	clusterRow   = store.Key(name, "cluster")
+	lastTimeRow  = store.Key(name, "time")
+	policyRow    = store.Key(name, "policy")
+	signingRow   = store.Key(name, "signing")
+	keyPrefix    = store.Key(name, "key", "")
+	hookPrefix   = store.Key(name, "webhook", "")
+	userPrefix   = store.Key(name, "user", "")
+	clientPrefix = store.Key(name, "client", "")
 )
 
 func userRow(user string) []byte             { return store.Key(name, "user", user) }
+func clientRow(id string) []byte             { return store.Key(name, "client", id) }
 func hookRow(h secret.TokenHash) []byte      { return append(store.Key(name, "webhook", ""), h[:]...) }
 func keyRow(eventKey string) []byte          { return store.Key(name, "key", eventKey) }
 func outcomeRow(commandID string) []byte     { return store.Key(name, "outcome", commandID) }
@@ -35,6 +40,8 @@ type rows struct {
 	err   error
 	// gates are the changes for the receive path, published after the commit.
 	gates []gateChange
+	// realm is what the fold started from, or what it made of that.
+	realm *realm
 }
 
 var _ domain.State = (*rows)(nil)
@@ -52,6 +59,29 @@ func (r *rows) User(user string) (u access.User, ok bool) {
 }
 
 func (r *rows) SetUser(u access.User) { r.save(userRow(u.Name), u) }
+
+func (r *rows) Client(id string) (c access.Client, ok bool) {
+	ok = r.load(clientRow(id), &c)
+	return c, ok
+}
+
+func (r *rows) SetClient(c access.Client) { r.save(clientRow(c.ID), c) }
+
+func (r *rows) DropClient(id string) { r.keep(r.batch.Delete(clientRow(id))) }
+
+func (r *rows) Policy() access.Policy { return r.realm.policy }
+
+func (r *rows) SetPolicy(p access.Policy) {
+	r.save(policyRow, p)
+	r.realm = &realm{p, r.realm.keys}
+}
+
+func (r *rows) SigningKeys() access.SigningKeys { return r.realm.keys }
+
+func (r *rows) SetSigningKeys(k access.SigningKeys) {
+	r.save(signingRow, k)
+	r.realm = &realm{r.realm.policy, k}
+}
 
 func (r *rows) Webhook(hash secret.TokenHash) (w webhook.Webhook, ok bool) {
 	ok = r.load(hookRow(hash), &w)

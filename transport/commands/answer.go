@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"encoding/json"
 	"time"
 
+	"hooklog/domain/access"
 	"hooklog/domain/webhook"
 )
 
@@ -35,8 +37,55 @@ type WebhookRow struct {
 	Version          int                 `json:"version"`
 }
 
+// User is a user as a caller sees it: never with the password's hash.
+type User struct {
+	Username string   `json:"username"`
+	Roles    []string `json:"roles"`
+	Version  int      `json:"version"`
+	access.Trail
+}
+
+// Client is an OAuth client as a caller sees it.
+type Client struct {
+	ID     string `json:"id"`
+	Public bool   `json:"public"`
+	// Secret is there only in the answer of the put that made it.
+	Secret  string `json:"secret,omitempty"`
+	Version int    `json:"version"`
+	access.Trail
+}
+
+// Rule is a rule of the policy as a caller sees it.
+type Rule struct {
+	Name     string   `json:"name"`
+	Users    []string `json:"users"`
+	Roles    []string `json:"roles"`
+	Commands []string `json:"commands"`
+	Keys     []string `json:"keys"`
+	RunAs    []string `json:"runAs"`
+	Version  int      `json:"version"`
+	access.Trail
+}
+
+// SigningKey is a key of the realm as a caller sees it.
+type SigningKey struct {
+	ID        string          `json:"id"`
+	Algorithm string          `json:"algorithm"`
+	Public    json.RawMessage `json:"public"`
+	Created   time.Time       `json:"created"`
+}
+
 // Page is the answer of every command that lists; Next is the cursor of the rest.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`
+}
+
+// pageOf shows all rows on one page.
+func pageOf[Row, Shown any](rows []Row, show func(Row) Shown) Page[Shown] {
+	page := Page[Shown]{Items: make([]Shown, len(rows))}
+	for i, row := range rows {
+		page.Items[i] = show(row)
+	}
+	return page
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hooklog/domain/access"
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
@@ -32,12 +33,20 @@ type Journal interface {
 type Registry interface {
 	// Await must be called before the append.
 	Await(commandID, fingerprint string) (outcome <-chan registry.Outcome, stop func())
-	Webhooks(after string, limit int) ([]webhook.Webhook, error)
+	Webhooks(after string, limit int, readable func(eventKey string) bool) ([]webhook.Webhook, error)
+	Users() ([]access.User, error)
+	Clients() ([]access.Client, error)
+	Policy() access.Policy
 }
 
-// Ring seals and opens tokens.
-type Ring interface {
+// Sealer seals secrets.
+type Sealer interface {
 	Seal(field, id string, plain []byte) (secret.Sealed, error)
+}
+
+// Ring seals and opens secrets.
+type Ring interface {
+	Sealer
 	Open(field, id string, s secret.Sealed) ([]byte, error)
 	Fingerprint(data []byte) string
 }
@@ -55,6 +64,8 @@ type Deps struct {
 	Registry Registry
 	Ring     Ring
 	Topics   Topics
+	// Hash makes the hash by which a password is verified.
+	Hash func(secret.Password) (string, error)
 	// AccessPartitions is how many partitions svc.access has.
 	AccessPartitions func() int32
 }
@@ -96,6 +107,20 @@ func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 		return d.deleteWebhook(ctx, req)
 	case catalog.WebhookList:
 		return d.look(req, d.listWebhooks)
+	case catalog.UserPut:
+		return d.putUser(ctx, req)
+	case catalog.UserGet, catalog.UserDelete:
+		return d.getOrDeleteUser(ctx, req)
+	case catalog.ClientPut:
+		return d.putClient(ctx, req)
+	case catalog.ClientGet, catalog.ClientDelete:
+		return d.getOrDeleteClient(ctx, req)
+	case catalog.PolicyPut:
+		return d.putRule(ctx, req)
+	case catalog.PolicyGet, catalog.PolicyDelete:
+		return d.getOrDeleteRule(ctx, req)
+	case catalog.KeyRotate:
+		return d.rotateKey(ctx, req)
 	}
 	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
 }
@@ -144,19 +169,35 @@ func (d *Dispatcher) command(req Request, c change) (registry.Command, error) {
 		return registry.Command{}, err
 	}
 	command := registry.Command{
-		ID:          c.id,
-		Name:        req.Command.Name,
-		Fingerprint: d.Ring.Fingerprint(append([]byte(req.Command.Name+"\x00"), asked...)),
-		Principal:   req.Caller.Principal,
-		Roles:       req.Caller.Roles,
-		Client:      req.Caller.Client,
-		Address:     req.Caller.Address,
-		Time:        d.Now().UTC().Truncate(time.Millisecond),
+		ID:            c.id,
+		Name:          req.Command.Name,
+		Fingerprint:   d.Ring.Fingerprint(append([]byte(req.Command.Name+"\x00"), asked...)),
+		Principal:     req.Caller.Principal,
+		PrincipalName: req.Caller.Name,
+		Effective:     req.Caller.subject().Principal,
+		Roles:         req.Caller.Roles,
+		Client:        req.Caller.Client,
+		Address:       req.Caller.Address,
+		Time:          d.Now().UTC().Truncate(time.Millisecond),
 	}
 	if c.params != nil {
 		command.Params, err = json.Marshal(c.params)
 	}
 	return command, err
+}
+
+// decideNamed decides a command that names a user, a client or a rule by the
+// parameter; without it the command is about all of them.
+func (d *Dispatcher) decideNamed(ctx context.Context, req Request, parameter string) (registry.Outcome, error) {
+	c := change{id: commandID(req)}
+	if name := catalog.Arg[string](req.Args, parameter); name != nil {
+		named := access.Named{Name: *name}
+		if err := named.Check(); err != nil {
+			return registry.Outcome{}, err
+		}
+		c.request, c.params = named, named
+	}
+	return d.decide(ctx, req, c)
 }
 
 // commandID is random, or with an Idempotency-Key the same for every repeat.

@@ -18,6 +18,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
+	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 	"hooklog/transport/commands"
 	"hooklog/transport/keyring"
@@ -31,6 +32,7 @@ type world struct {
 	silent   bool // the fold never comes to the command
 	outcome  registry.Outcome
 	webhooks []webhook.Webhook
+	policy   access.Policy
 	topics   []string
 }
 
@@ -56,10 +58,14 @@ func (w *world) Await(string, string) (<-chan registry.Outcome, func()) {
 	return ch, func() {}
 }
 
-func (w *world) Webhooks(after string, limit int) ([]webhook.Webhook, error) {
+func (w *world) Policy() access.Policy             { return w.policy }
+func (w *world) Users() ([]access.User, error)     { return nil, nil }
+func (w *world) Clients() ([]access.Client, error) { return nil, nil }
+
+func (w *world) Webhooks(after string, limit int, readable func(string) bool) ([]webhook.Webhook, error) {
 	var found []webhook.Webhook
 	for _, h := range w.webhooks {
-		if h.EventKey > after && len(found) < limit {
+		if h.EventKey > after && readable(h.EventKey) && (limit == 0 || len(found) < limit) {
 			found = append(found, h)
 		}
 	}
@@ -73,7 +79,14 @@ func (w *world) Ensure(_ context.Context, topic string) error {
 	return nil
 }
 
-func newDispatcher(t *testing.T, w *world, logs *bytes.Buffer) *commands.Dispatcher {
+// surroundings are the log and the fold that a dispatcher works with.
+type surroundings interface {
+	commands.Journal
+	commands.Registry
+	commands.Topics
+}
+
+func newRing(t *testing.T) *keyring.Ring {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ring")
 	if err := keyring.Create(path); err != nil {
@@ -83,10 +96,24 @@ func newDispatcher(t *testing.T, w *world, logs *bytes.Buffer) *commands.Dispatc
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ring
+}
+
+func newDispatcher(t *testing.T, w surroundings, logs *bytes.Buffer) *commands.Dispatcher {
+	t.Helper()
+	return dispatcherWith(w, newRing(t), logs)
+}
+
+func dispatcherWith(w surroundings, ring *keyring.Ring, logs *bytes.Buffer) *commands.Dispatcher {
 	return commands.New(commands.Config{BaseURL: "https://hooks.example.org", Timeout: 10 * time.Second}, commands.Deps{
-		Log: slog.New(slog.NewTextHandler(logs, nil)), Now: time.Now, Journal: w, Registry: w, Ring: ring, Topics: w,
+		Log: slog.New(slog.NewTextHandler(logs, nil)), Now: time.Now, Journal: w, Registry: w, Ring: ring, Topics: w, Hash: hash,
 		AccessPartitions: func() int32 { return 1 },
 	})
+}
+
+// hash stands for a slow one.
+func hash(p secret.Password) (string, error) {
+	return "$argon2id$" + access.SecretHash(p), nil
 }
 
 func request(t *testing.T, name string, roles []string, params ...string) commands.Request {
@@ -185,6 +212,35 @@ func TestLooks(t *testing.T) {
 		}
 		if strings.Join(keys, " ") != "webhook.a webhook.b webhook.c" {
 			t.Fatalf("got %v", keys)
+		}
+	})
+	t.Run("show what the policy lets the caller read, page by page", func(t *testing.T) {
+		w := &world{webhooks: hooks, policy: access.Policy{{Name: "r", Roles: []string{"reader"}, Commands: []string{"webhook.list"}, Keys: []string{"webhook.a", "webhook.c"}}}}
+		d := newDispatcher(t, w, &bytes.Buffer{})
+		first, err := d.Run(t.Context(), request(t, "webhook.list", []string{"reader"}, "limit=1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := first.(commands.Page[commands.WebhookRow])
+		rest, err := d.Run(t.Context(), request(t, "webhook.list", []string{"reader"}, "cursor="+page.Next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := rest.(commands.Page[commands.WebhookRow])
+		if len(page.Items) != 1 || page.Items[0].EventKey != "webhook.a" || len(last.Items) != 1 || last.Items[0].EventKey != "webhook.c" || last.Next != "" {
+			t.Errorf("got %+v, then %+v", page, last)
+		}
+	})
+	t.Run("are recorded with the effective user and the name of an outside one", func(t *testing.T) {
+		w := &world{}
+		req := request(t, "webhook.list", administrator)
+		req.Caller.Principal, req.Caller.Name = "corp:7f3a", "Kim"
+		if _, err := newDispatcher(t, w, &bytes.Buffer{}).Run(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		var look access.Look
+		if err := json.Unmarshal(w.appended[0].Value, &look); err != nil || look.PrincipalName != "Kim" || look.Effective != "corp:7f3a" {
+			t.Errorf("recorded %s, %v", w.appended[0].Value, err)
 		}
 	})
 	t.Run("are answered with the log down, which is said once", func(t *testing.T) {

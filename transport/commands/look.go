@@ -14,7 +14,7 @@ import (
 // The answer does not wait for the record: looking works with the log down.
 func (d *Dispatcher) look(req Request, answer func(Request) (any, error)) (any, error) {
 	var shown any
-	err := access.Allow(req.Caller.Principal, req.Caller.Roles, req.Command.Name)
+	err := d.Registry.Policy().Allow(req.Caller.subject(), req.Command.Name, "")
 	if err == nil {
 		shown, err = answer(req)
 	}
@@ -28,14 +28,16 @@ func (d *Dispatcher) recordLook(req Request, failed error) {
 		outcome = fault.From(failed).Kind.String()
 	}
 	rec, err := access.Look{
-		ID:        uuid.NewString(),
-		Name:      req.Command.Name,
-		Principal: req.Caller.Principal,
-		Roles:     req.Caller.Roles,
-		Client:    req.Caller.Client,
-		Address:   req.Caller.Address,
-		Outcome:   outcome,
-		Time:      d.Now().UTC().Truncate(time.Millisecond),
+		ID:            uuid.NewString(),
+		Name:          req.Command.Name,
+		Principal:     req.Caller.Principal,
+		PrincipalName: req.Caller.Name,
+		Effective:     req.Caller.subject().Principal,
+		Roles:         req.Caller.Roles,
+		Client:        req.Caller.Client,
+		Address:       req.Caller.Address,
+		Outcome:       outcome,
+		Time:          d.Now().UTC().Truncate(time.Millisecond),
 	}.Encode(d.AccessPartitions())
 	if err != nil {
 		d.Log.Error("Look was not recorded", "command", req.Command.Name, "error", err)

@@ -3,16 +3,30 @@
 // outcome. It does not decide anything and knows no HTTP.
 package commands
 
-import "hooklog/domain/catalog"
+import (
+	"cmp"
+
+	"hooklog/domain/access"
+	"hooklog/domain/catalog"
+)
 
 // Caller is who runs a command, as authentication found out.
 type Caller struct {
 	Principal string
-	Roles     []string
+	// Name is what an outside issuer calls the principal.
+	Name string
+	// Effective is the user whose rights count; empty is the principal.
+	Effective string
+	// Roles are those of the effective user.
+	Roles []string
 	// Client is the OAuth client that the caller came through, if any.
 	Client string
 	// Address is the caller's network address, without port.
 	Address string
+}
+
+func (c Caller) subject() access.Subject {
+	return access.Subject{Principal: cmp.Or(c.Effective, c.Principal), Roles: c.Roles}
 }
 
 // Request is one command to run.

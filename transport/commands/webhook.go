@@ -105,7 +105,7 @@ func (d *Dispatcher) getWebhook(ctx context.Context, req Request) (any, error) {
 	if outcome.Webhook != nil {
 		return d.show(*outcome.Webhook)
 	}
-	webhooks, err := d.Registry.Webhooks("", 0)
+	webhooks, err := d.Registry.Webhooks("", 0, d.readable(req))
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,11 @@ func (d *Dispatcher) getWebhook(ctx context.Context, req Request) (any, error) {
 		}
 	}
 	return shown, nil
+}
+
+// readable tells the event keys that the caller may run the command on.
+func (d *Dispatcher) readable(req Request) func(eventKey string) bool {
+	return d.Registry.Policy().Reads(req.Caller.subject(), req.Command.Name)
 }
 
 func (d *Dispatcher) deleteWebhook(ctx context.Context, req Request) (any, error) {
@@ -162,7 +167,7 @@ func (d *Dispatcher) listWebhooks(req Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := d.Registry.Webhooks(after, limit+1)
+	webhooks, err := d.Registry.Webhooks(after, limit+1, d.readable(req))
 	if err != nil {
 		return nil, err
 	}
