@@ -13,6 +13,7 @@ const (
 	TopicCommand = "svc.command"
 	TopicCall    = "svc.call"
 	TopicAccess  = "svc.access"
+	TopicSession = "svc.session"
 
 	EventTopicPrefix = "svc.event."
 )
