@@ -17,6 +17,7 @@ import (
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/transport/auth"
+	"hooklog/transport/commands"
 )
 
 const (
@@ -45,7 +46,26 @@ func (e *engine) bootstrap(ctx context.Context) error {
 	if err := e.checkRing(); err != nil {
 		return err
 	}
+	if len(e.registry.SigningKeys()) == 0 {
+		if err := e.initKey(ctx); err != nil {
+			return fmt.Errorf("create the signing key: %w", err)
+		}
+	}
 	return e.adoptPassword()
+}
+
+// initKey brings the realm's first signing key.
+func (e *engine) initKey(ctx context.Context) error {
+	id := uuid.NewString()
+	key, err := commands.NewSigningKey(e.ring, id)
+	if err != nil {
+		return err
+	}
+	err = e.operate(ctx, id, registry.KeyInit, key)
+	if fault.Is(err, fault.Conflict) { // another instance was first
+		return nil
+	}
+	return err
 }
 
 func (e *engine) checkRing() error {

@@ -123,7 +123,8 @@ func (v gatesView) Current(ctx context.Context) error {
 func (a *App) openAPI() error {
 	e := a.engine
 	proxies := auth.Proxies{Trusted: e.cfg.TrustedNetworks(), Header: e.cfg.ProxyHeader}
-	authenticator, err := auth.New(e.registry, proxies, e.deps.Now)
+	instance := uuid.NewString()
+	id, err := a.openIdentity(instance, proxies)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,8 @@ func (a *App) openAPI() error {
 		Registry:         e.registry,
 		Ring:             e.ring,
 		Topics:           e.events,
-		AccessPartitions: func() int32 { return e.source.topics[record.TopicAccess].Partitions },
+		Hash:             auth.Hash,
+		AccessPartitions: e.accessPartitions,
 	})
 	e.onClose(func() error { dispatcher.Close(); return nil })
 	a.api = httpapi.New(httpapi.Config{
@@ -143,7 +145,7 @@ func (a *App) openAPI() error {
 		PollHold:      e.cfg.PollHold,
 		AppendTimeout: appendTimeout,
 		Limits:        call.Limits{Life: e.cfg.ResultLife, Deadline: e.cfg.ResultDeadline},
-		Instance:      uuid.NewString(),
+		Instance:      instance,
 		Proxies:       proxies,
 		BodyBudget:    e.cfg.BodyBudget,
 		WebhookRate:   e.cfg.WebhookRate,
@@ -152,7 +154,9 @@ func (a *App) openAPI() error {
 	}, httpapi.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
-		Authenticate:   authenticator.Authenticate,
+		Authenticate:   id.authenticator.Authenticate,
+		Realm:          id.realm,
+		RealmPrefix:    id.prefix,
 		Commands:       dispatcher,
 		Gates:          gatesView{e.registry, e},
 		Listeners:      func(string) []string { return nil },

@@ -98,7 +98,17 @@ func ownTopics(cfg settings.Config) []kafka.TopicSpec {
 		{Name: record.TopicCommand, Partitions: 1, Replication: copies, Exact: true},
 		{Name: record.TopicCall, Partitions: n, Replication: copies, Retention: cfg.CallRetention},
 		{Name: record.TopicAccess, Partitions: n, Replication: copies, Retention: cfg.AccessRetention},
+		{Name: record.TopicSession, Partitions: 1, Replication: copies, Retention: sessionRetention(cfg), Exact: true},
 	}
+}
+
+// sessionRetention is the life of refresh tokens: what is older is about families
+// that have expired. The embedded broker keeps everything.
+func sessionRetention(cfg settings.Config) time.Duration {
+	if cfg.Embedded() {
+		return 0
+	}
+	return cfg.RefreshTokenLife
 }
 
 func eventTopic(cfg settings.Config) kafka.TopicSpec {

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"hooklog/cmd/settings"
+	"hooklog/domain/record"
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
 	"hooklog/projections/results"
+	"hooklog/projections/sessions"
 	"hooklog/projections/store"
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded"
@@ -23,6 +25,8 @@ import (
 const (
 	// progressEvery is how often a long start says how far it is.
 	progressEvery = 5 * time.Second
+	// callsPause is how much later a result may be seen when many calls come.
+	callsPause = 5 * time.Millisecond
 	// flushTimeout bounds the wait for records whose callers have been answered.
 	flushTimeout = 4 * time.Second
 )
@@ -38,9 +42,11 @@ type engine struct {
 	source   *source
 	registry *registry.Registry
 	results  *results.Results
+	sessions *sessions.Sessions
 	commands *fold.Runner
 	calls    *fold.Runner
-	lease    *fold.Lease // of the commands; nil with an embedded log
+	wishes   *fold.Runner // about sessions
+	lease    *fold.Lease  // of the commands; nil with an embedded log
 	status   *status
 
 	failed  chan error
@@ -183,8 +189,10 @@ func (e *engine) openProjections() error {
 		return err
 	}
 	e.results = results.New(rows)
+	e.sessions = sessions.New(rows)
 	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
-	e.calls = fold.NewRunner(e.results, rows, e.source, e.deps.Log)
+	e.calls = fold.NewRunner(e.results, rows, e.source, e.deps.Log).Paced(callsPause)
+	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -207,7 +215,7 @@ func (e *engine) openProjections() error {
 	return nil
 }
 
-func (e *engine) runners() []*fold.Runner { return []*fold.Runner{e.commands, e.calls} }
+func (e *engine) runners() []*fold.Runner { return []*fold.Runner{e.commands, e.calls, e.wishes} }
 
 // recovered returns when every projection runs.
 func (e *engine) recovered(ctx context.Context) error {
@@ -258,6 +266,8 @@ func (e *engine) fail(err error) {
 	default:
 	}
 }
+
+func (e *engine) accessPartitions() int32 { return e.source.topics[record.TopicAccess].Partitions }
 
 func (e *engine) onClose(f func() error) { e.closers = append(e.closers, f) }
 

@@ -32,6 +32,19 @@ type Config struct {
 	WebhookBytes int `yaml:"webhook-bytes" env:"WEBHOOK_BYTES" help:"body bytes a second that one webhook takes on this instance; 0 means any number"`
 	UserRate     int `yaml:"user-rate" env:"USER_RATE" help:"management commands a second that one user may run on this instance; 0 means any number"`
 
+	Namespace         string        `yaml:"namespace" env:"NAMESPACE" help:"name of the realm: in the URLs of the own one, and before the users of an external issuer"`
+	AccessTokenLife   time.Duration `yaml:"access-token-life" env:"ACCESS_TOKEN_LIFE" help:"how long an access token of the own realm is good"`
+	RefreshTokenLife  time.Duration `yaml:"refresh-token-life" env:"REFRESH_TOKEN_LIFE" help:"how long after a log-in its refresh tokens end"`
+	Issuer            string        `yaml:"issuer" env:"ISSUER" help:"URL of an external OpenID Connect issuer, in place of the own realm"`
+	AuthURL           string        `yaml:"auth-url" env:"AUTH_URL" help:"URL of an identity server such as Keycloak; the issuer is its /auth/realms/ and the namespace"`
+	Audience          string        `yaml:"audience" env:"AUDIENCE" help:"what access tokens must name in aud to be for this service"`
+	AuthorizedParties []string      `yaml:"authorized-parties" env:"AUTHORIZED_PARTIES" help:"clients (azp) of the external issuer whose tokens count although aud does not name this service, separated by commas"`
+	RolesClaim        string        `yaml:"roles-claim" env:"ROLES_CLAIM" help:"claim of the external issuer with roles beside realm_access.roles; dots lead inside"`
+	ClientID          string        `yaml:"client-id" env:"CLIENT_ID" help:"client as which the service asks the external issuer, for Refresh and Basic"`
+	ClientSecretFile  string        `yaml:"client-secret-file" env:"CLIENT_SECRET_FILE" help:"file with that client's secret, in place of HOOKLOG_CLIENT_SECRET; none for a public client"`
+	PasswordGrant     bool          `yaml:"password-grant" env:"PASSWORD_GRANT" help:"let Basic hand user names and passwords on to the external issuer"`
+	LocalAdmin        bool          `yaml:"local-admin" env:"LOCAL_ADMIN" help:"with an external issuer, let the local administrator log in with Basic"`
+
 	DataDir string `yaml:"data-dir" env:"DATA_DIR" help:"folder for the embedded log, the projections and the keys"`
 	KeyRing string `yaml:"key-ring" env:"KEY_RING" help:"file with the keys that seal secrets on the log (default: keys/ring in the data folder; required with brokers)"`
 
@@ -64,32 +77,49 @@ type Config struct {
 
 	AdminPassword          secret.Password `yaml:"-" env:"ADMIN_PASSWORD"`
 	BrokerPassword         secret.Password `yaml:"-" env:"BROKER_PASSWORD"`
+	ClientSecret           secret.Password `yaml:"-" env:"CLIENT_SECRET"`
 	EmbeddedReaderPassword secret.Password `yaml:"-" env:"EMBEDDED_READER_PASSWORD"`
 }
 
 // Default is a service on this machine alone, with the embedded broker.
 func Default() Config {
 	return Config{
-		Listen:         "127.0.0.1:8080",
-		OpsListen:      "127.0.0.1:0",
-		ProxyHeader:    "x-forwarded-for",
-		BodyBudget:     128 << 20,
-		UserRate:       100,
-		DataDir:        "hooklog-data",
-		Partitions:     6,
-		Replication:    3,
-		ResultWindow:   200 * time.Millisecond,
-		ResultLife:     time.Hour,
-		ResultDeadline: 24 * time.Hour,
-		PollHold:       25 * time.Second,
-		EmbeddedSync:   true,
-		LogFormat:      "text",
-		LogLevel:       "info",
+		Listen:           "127.0.0.1:8080",
+		OpsListen:        "127.0.0.1:0",
+		ProxyHeader:      "x-forwarded-for",
+		BodyBudget:       128 << 20,
+		UserRate:         100,
+		Namespace:        "hooklog",
+		AccessTokenLife:  5 * time.Minute,
+		RefreshTokenLife: 30 * 24 * time.Hour,
+		Audience:         "hooklog",
+		LocalAdmin:       true,
+		DataDir:          "hooklog-data",
+		Partitions:       6,
+		Replication:      3,
+		ResultWindow:     200 * time.Millisecond,
+		ResultLife:       time.Hour,
+		ResultDeadline:   24 * time.Hour,
+		PollHold:         25 * time.Second,
+		EmbeddedSync:     true,
+		LogFormat:        "text",
+		LogLevel:         "info",
 	}
 }
 
 // Embedded reports that the log lives in this process: no brokers are set.
 func (c Config) Embedded() bool { return len(c.Brokers) == 0 }
+
+// External reports that an external issuer knows the users.
+func (c Config) External() bool { return c.Issuer != "" || c.AuthURL != "" }
+
+// IssuerURL is that of the external issuer.
+func (c Config) IssuerURL() string {
+	if c.Issuer != "" {
+		return c.Issuer
+	}
+	return c.AuthURL + "/auth/realms/" + c.Namespace
+}
 
 // TLS reports that the service itself speaks HTTPS.
 func (c Config) TLS() bool { return c.TLSCert != "" }

@@ -71,14 +71,15 @@ func (f *Flags) Load(environ []string) (Config, error) {
 	faults = append(faults, cfg.fromEnvironment(env)...)
 	f.override(&cfg)
 	cfg.tidy()
-	faults = append(faults, cfg.readPassword(), cfg.Validate())
+	faults = append(faults, cfg.readSecrets(), cfg.Validate())
 	return cfg, errors.Join(faults...)
 }
 
 // tidy takes away what people write around a value without meaning it.
 func (c *Config) tidy() {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	for _, list := range [][]string{c.Brokers, c.TrustedProxies} {
+	c.AuthURL = strings.TrimRight(c.AuthURL, "/")
+	for _, list := range [][]string{c.Brokers, c.TrustedProxies, c.AuthorizedParties} {
 		for i, entry := range list {
 			list[i] = strings.TrimSpace(entry)
 		}
@@ -95,21 +96,32 @@ func (f *Flags) override(cfg *Config) {
 	}
 }
 
-// readPassword takes the password at the brokers from its file.
-func (c *Config) readPassword() error {
-	if c.BrokerPasswordFile == "" {
+// readSecrets takes the secrets that have files from there.
+func (c *Config) readSecrets() error {
+	return errors.Join(
+		readSecret(&c.BrokerPassword, "broker-password-file", c.BrokerPasswordFile),
+		readSecret(&c.ClientSecret, "client-secret-file", c.ClientSecretFile),
+	)
+}
+
+// readSecret reads the file of a setting, whose variable has its name without
+// the file.
+func readSecret(into *secret.Password, setting, path string) error {
+	if path == "" {
 		return nil
 	}
-	if !c.BrokerPassword.IsZero() {
-		return errors.New("broker-password-file: HOOKLOG_BROKER_PASSWORD is set too; keep one of them")
+	name := strings.TrimSuffix(setting, "-file")
+	if !into.IsZero() {
+		variable := envPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		return fmt.Errorf("%s: %s is set too; keep one of them", setting, variable)
 	}
-	text, err := os.ReadFile(c.BrokerPasswordFile)
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("broker-password-file: %w", err)
+		return fmt.Errorf("%s: %w", setting, err)
 	}
-	c.BrokerPassword = secret.NewPassword(strings.TrimRight(string(text), "\r\n"))
-	if c.BrokerPassword.IsZero() {
-		return fmt.Errorf("broker-password-file: %s is empty; write the password into it", c.BrokerPasswordFile)
+	*into = secret.NewPassword(strings.TrimRight(string(text), "\r\n"))
+	if into.IsZero() {
+		return fmt.Errorf("%s: %s is empty; write the %s into it", setting, path, name[strings.LastIndexByte(name, '-')+1:])
 	}
 	return nil
 }

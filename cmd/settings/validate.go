@@ -43,6 +43,7 @@ func (c Config) Validate() error {
 	c.checkListeners(&f)
 	c.checkBaseURL(&f)
 	c.checkProxies(&f)
+	c.checkIdentity(&f)
 	c.checkLimits(&f)
 	c.checkStorage(&f)
 	c.checkBrokers(&f)
@@ -221,6 +222,10 @@ func (f *faults) retention(name string, value, lowest time.Duration) {
 
 func loopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
+	return onLoopback(host)
+}
+
+func onLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && ip.IsLoopback())
 }

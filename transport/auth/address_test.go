@@ -3,7 +3,6 @@ package auth_test
 import (
 	"net/netip"
 	"testing"
-	"time"
 
 	"hooklog/transport/auth"
 )
@@ -46,10 +45,7 @@ func TestAddress(t *testing.T) {
 		})
 	}
 	t.Run("a caller has the address that its proxy says", func(t *testing.T) {
-		a, err := auth.New(newUsers(t), proxies, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := newAuthenticator(t, newUsers(t), proxies)
 		r := basicRequest("admin", password)
 		r.RemoteAddr = "10.0.0.1:1234"
 		r.Header.Set("X-Forwarded-For", "198.51.100.9")

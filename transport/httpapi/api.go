@@ -90,6 +90,9 @@ type Deps struct {
 	Now func() time.Time
 	// Authenticate finds out who runs a management command.
 	Authenticate func(r *http.Request) (commands.Caller, error)
+	// Realm serves the own realm below RealmPrefix; nil where there is none.
+	Realm       http.Handler
+	RealmPrefix string
 	Commands     Commands
 	Gates        Gates
 	// Listeners lists the pipelines of an event key as name@version.
@@ -143,7 +146,11 @@ func New(cfg Config, deps Deps) *API {
 // Handler serves callers.
 func (a *API) Handler() http.Handler {
 	routes := a.publicRoutes()
-	return a.guard(a.shortcut(routes[0], a.router(routes)))
+	router := a.router(routes)
+	if a.deps.Realm != nil {
+		router.PathPrefix(a.deps.RealmPrefix + "/").Handler(a.deps.Realm)
+	}
+	return a.guard(a.shortcut(routes[0], router))
 }
 
 // OpsHandler serves operators: readiness with its reason, and profiles. It is

@@ -68,7 +68,7 @@ func (a *API) opsRoutes() []route {
 
 // router answers 404 itself, without a redirect: mux would send the caller of
 // an unclean path to the clean one and repeat the query, with a token in it.
-func (a *API) router(routes []route) http.Handler {
+func (a *API) router(routes []route) *mux.Router {
 	router := mux.NewRouter().SkipClean(true)
 	for _, rt := range routes {
 		router.Handle(rt.path, a.adapt(rt))
