@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -37,6 +38,17 @@ func TestFreshness(t *testing.T) {
 		r := newPost(receive, "text/plain", "x")
 		r.Header.Set("Token", unknown)
 		wantStatus(t, w.do(r), http.StatusServiceUnavailable)
+	})
+	t.Run("who hangs up meanwhile is no failure", func(t *testing.T) {
+		w := newWorld(t)
+		ctx, hangUp := context.WithCancel(t.Context())
+		w.fold = func(gates) error { hangUp(); return ctx.Err() }
+		r := newPost(receive, "text/plain", "x").WithContext(ctx)
+		r.Header.Set("Token", unknown)
+		w.do(r)
+		if got := w.log.String(); got != "" {
+			t.Errorf("logged %s", got)
+		}
 	})
 	t.Run("what is no token is unknown at once", func(t *testing.T) {
 		w := newWorld(t)

@@ -11,8 +11,9 @@ import (
 	"hooklog/domain/webhook"
 )
 
-// A body has to keep coming: after the grace, it must have brought the rate on
-// average ever since it began, and it must be over in time.
+// A body has to keep coming: beyond a grace it must bring the rate, and it must
+// be over in time. Who keeps the rate is counted anew after each grace, so that
+// what came fast does not let the rest stand still while its memory is taken.
 const (
 	bodyGrace = 5 * time.Second
 	bodyRate  = 1 << 10 // bytes a second
@@ -43,6 +44,9 @@ type inflow struct {
 
 	began, deadline time.Time
 	read            int
+	// since is when the pace was last counted anew; paced is what had come by then.
+	since time.Time
+	paced int
 	taken           int // steps
 	// failed is why the rest cannot be read, as the caller is told.
 	failed error
@@ -55,7 +59,8 @@ func newInflow(w http.ResponseWriter, r *http.Request, limit int, c *claim) (inf
 		hangUp(w)
 		return inflow{}, errTooLarge(limit)
 	}
-	return inflow{w: w, from: r.Body, declared: r.ContentLength, limit: limit, claim: c, began: time.Now()}, nil
+	now := time.Now()
+	return inflow{w: w, from: r.Body, declared: r.ContentLength, limit: limit, claim: c, began: now, since: now}, nil
 }
 
 // room makes sure that the next byte has its place in the budget, and gives the
@@ -104,8 +109,19 @@ func (in *inflow) Read(p []byte) (int, error) {
 
 // hasten moves the deadline to where the bytes so far allow.
 func (in *inflow) hasten() {
-	allowed := min(bodyGrace+time.Duration(in.read)*(time.Second/bodyRate), bodyTime)
-	if deadline := in.began.Add(allowed); deadline.Sub(in.deadline) >= deadlineStep {
+	now := time.Now()
+	earned := time.Duration(in.read-in.paced) * (time.Second / bodyRate)
+	if elapsed := now.Sub(in.since); elapsed >= bodyGrace && earned >= elapsed {
+		in.since, in.paced, earned = now, in.read, 0
+	}
+	deadline := in.since.Add(bodyGrace + earned)
+	if most := now.Add(2 * bodyGrace); deadline.After(most) {
+		deadline = most
+	}
+	if last := in.began.Add(bodyTime); deadline.After(last) {
+		deadline = last
+	}
+	if deadline.Sub(in.deadline) >= deadlineStep {
 		in.setDeadline(deadline)
 	}
 }

@@ -57,6 +57,22 @@ func TestABodyHasToKeepComing(t *testing.T) {
 	}
 }
 
+func TestABodyThatCameFastMayNotStandStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		caller := w.serve(t).dial(somewhere)
+		defer caller.hangUp()
+		began := time.Now()
+		caller.send(head("text/plain", 500_000, token) + strings.Repeat("x", 499_999))
+		if answer := <-caller.answer; answer == nil || answer.StatusCode != http.StatusBadRequest {
+			t.Fatalf("answered %+v", answer)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("its memory was taken for %v", took)
+		}
+	})
+}
+
 func TestThePaceOfABodyDoesNotEndWhatFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, listenedBy("slow@1"), func(w *world) { w.cfg.ResultWindow = 20 * time.Second })

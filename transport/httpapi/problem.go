@@ -43,8 +43,9 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, instance string, err 
 	case errors.As(err, &refused):
 		p.traceID = refused.traceID
 		a.logRefusal(r, refused, p.Error)
-	case errors.Is(err, errSpent):
-		// Nothing failed; a line for each would only be more to do.
+	case errors.Is(err, errSpent), r.Context().Err() != nil:
+		// Nothing failed, or nobody waits any more: a line for each would only be
+		// more to do.
 	case p.Kind.Status() >= http.StatusInternalServerError:
 		a.deps.Log.ErrorContext(r.Context(), "request failed", "route", instance, "reason", p.Kind.String(), "error", err)
 	}
