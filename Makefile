@@ -14,7 +14,7 @@ export GOFLAGS += -buildvcs=false
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the one binary, ./hooklog
@@ -62,6 +62,14 @@ test-kafka: ## Run the end-to-end and fault suites on Apache Kafka
 	fi; \
 	set -x; go test -tags faults -count=1 -p 1 -parallel 1 -timeout 30m ./cmd/e2e/...
 
+.PHONY: test-keycloak
+test-keycloak: ## Run the identity suite on the own realm, Keycloak and oidc-provider
+	@HOOKLOG_TEST_OIDCPROVIDER=$$(deploy/dev/oidcprovider/oidcprovider up); export HOOKLOG_TEST_OIDCPROVIDER; \
+	trap 'deploy/dev/oidcprovider/oidcprovider down' EXIT; \
+	HOOKLOG_TEST_KEYCLOAK=$$(deploy/dev/keycloak/keycloak up); export HOOKLOG_TEST_KEYCLOAK; \
+	trap 'deploy/dev/oidcprovider/oidcprovider down; deploy/dev/keycloak/keycloak down' EXIT; \
+	set -x; go test -tags providers -count=1 -timeout 10m ./cmd/e2e/identity/...
+
 # BENCH takes more flags: make bench BENCH='-brokers 127.0.0.1:29092'.
 .PHONY: bench
 bench: ## Measure hooklog beside the least that could do its job
@@ -74,7 +82,7 @@ bench-micro: ## Run the micro benchmarks of the packages
 .PHONY: lint
 lint: $(GOLANGCI) ## Check format, code and modules
 	$(GOLANGCI) run ./...
-	go vet -tags faults ./...
+	go vet -tags faults,providers ./...
 	go mod verify
 	go mod tidy -diff
 
