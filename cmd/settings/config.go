@@ -68,6 +68,11 @@ type Config struct {
 	ResultDeadline time.Duration `yaml:"result-deadline" env:"RESULT_DEADLINE" help:"after how long a call without a result ends as an error"`
 	PollHold       time.Duration `yaml:"poll-hold" env:"POLL_HOLD" help:"how long a redirecting poll is held before it is sent round again"`
 
+	RunDeadline   time.Duration `yaml:"run-deadline" env:"RUN_DEADLINE" help:"how long one run of a pipeline may take"`
+	ParallelRuns  int           `yaml:"parallel-runs" env:"PARALLEL_RUNS" help:"runs of pipelines at a time on this instance"`
+	MessageTopics []string      `yaml:"message-topics" env:"MESSAGE_TOPICS" help:"topics that pipelines may write with message.send, separated by commas; none means that they may not"`
+	HTTPHosts     []string      `yaml:"http-hosts" env:"HTTP_HOSTS" help:"hosts that pipelines may call with http.request, such as api.example.org or *.example.org, separated by commas; none means that they may not"`
+
 	EmbeddedSync     bool   `yaml:"embedded-sync" env:"EMBEDDED_SYNC" help:"flush the embedded log to disk before a call is acknowledged"`
 	EmbeddedMaxBytes int    `yaml:"embedded-max-bytes" env:"EMBEDDED_MAX_BYTES" help:"most bytes that the embedded log may have; then calls are refused, and commands have a reserve; 0 means a quarter of the memory"`
 	EmbeddedListen   string `yaml:"embedded-listen" env:"EMBEDDED_LISTEN" help:"loopback address on which Kafka clients may read the embedded log; empty turns it off"`
@@ -101,6 +106,8 @@ func Default() Config {
 		ResultLife:       time.Hour,
 		ResultDeadline:   24 * time.Hour,
 		PollHold:         25 * time.Second,
+		RunDeadline:      time.Minute,
+		ParallelRuns:     64,
 		EmbeddedSync:     true,
 		LogFormat:        "text",
 		LogLevel:         "info",

@@ -79,7 +79,7 @@ func (f *Flags) Load(environ []string) (Config, error) {
 func (c *Config) tidy() {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.AuthURL = strings.TrimRight(c.AuthURL, "/")
-	for _, list := range [][]string{c.Brokers, c.TrustedProxies, c.AuthorizedParties} {
+	for _, list := range [][]string{c.Brokers, c.TrustedProxies, c.AuthorizedParties, c.MessageTopics, c.HTTPHosts} {
 		for i, entry := range list {
 			list[i] = strings.TrimSpace(entry)
 		}

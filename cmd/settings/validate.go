@@ -24,6 +24,7 @@ const (
 	minBudget = 64 << 20
 	maxBudget = 1 << 40
 	maxRate   = 1 << 30
+	maxRuns   = 4096
 
 	// minEmbedded leaves room for a few of the largest calls beside the reserve.
 	minEmbedded = 64 << 20
@@ -49,6 +50,7 @@ func (c Config) Validate() error {
 	c.checkBrokers(&f)
 	c.checkTopics(&f)
 	c.checkResults(&f)
+	c.checkPipelines(&f)
 	f.oneOf("log-format", c.LogFormat, "text", "json")
 	f.oneOf("log-level", c.LogLevel, "debug", "info", "warn", "error")
 	return errors.Join(f...)
@@ -165,6 +167,26 @@ func (c Config) checkTopics(f *faults) {
 	// A result is polled from the records of its call.
 	f.retention("call-retention", c.CallRetention, c.ResultDeadline+c.ResultLife)
 }
+
+func (c Config) checkPipelines(f *faults) {
+	f.between("run-deadline", c.RunDeadline, time.Second, 24*time.Hour)
+	f.within("parallel-runs", c.ParallelRuns, 1, maxRuns)
+	for _, topic := range c.MessageTopics {
+		if !topicName.MatchString(topic) || strings.HasPrefix(topic, "svc.") {
+			f.add("message-topics", "%q must be the name of a topic that does not begin with svc.", topic)
+		}
+	}
+	for _, host := range c.HTTPHosts {
+		if !hostPattern.MatchString(host) {
+			f.add("http-hosts", "%q must be a host such as api.example.org, or *.example.org for all below it", host)
+		}
+	}
+}
+
+var (
+	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
+	hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+)
 
 func (c Config) checkResults(f *faults) {
 	// A window of 0 answers without waiting; the others would spin near 0.

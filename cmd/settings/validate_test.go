@@ -61,6 +61,11 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"result gone at once":           {func(c *settings.Config) { c.ResultLife = 0 }, "result-life: "},
 		"no deadline":                   {func(c *settings.Config) { c.ResultDeadline = 0 }, "result-deadline: "},
 		"polls never released":          {func(c *settings.Config) { c.PollHold = time.Hour }, "poll-hold: "},
+		"runs that never end":           {func(c *settings.Config) { c.RunDeadline = 0 }, "run-deadline: "},
+		"no runs at all":                {func(c *settings.Config) { c.ParallelRuns = 0 }, "parallel-runs: "},
+		"pipelines that write svc":      {func(c *settings.Config) { c.MessageTopics = []string{"svc.call"} }, "message-topics: "},
+		"pipelines that call anywhere":  {func(c *settings.Config) { c.HTTPHosts = []string{"*"} }, "http-hosts: "},
+		"a host with a path":            {func(c *settings.Config) { c.HTTPHosts = []string{"example.org/x"} }, "http-hosts: "},
 		"unknown log format":            {func(c *settings.Config) { c.LogFormat = "xml" }, "log-format: "},
 		"unknown log level":             {func(c *settings.Config) { c.LogLevel = "loud" }, "log-level: "},
 	}
