@@ -50,12 +50,16 @@ type Projection interface {
 type Batch struct {
 	*store.Batch
 	projection string
-	parked     int
+	parked     map[record.Position]struct{}
 }
 
-// Park keeps a record that no release can decode: where it lies and why.
+// Park keeps a record that no release can decode: where it lies and why. It is
+// one parked record, however many views cannot decode it.
 func (b *Batch) Park(at record.Position, reason error) error {
-	b.parked++
+	if b.parked == nil {
+		b.parked = make(map[record.Position]struct{})
+	}
+	b.parked[at] = struct{}{}
 	key := store.Key("parked", b.projection, at.Topic, store.Ordered(uint64(at.Partition))+store.Ordered(uint64(at.Offset)))
 	return b.Set(key, []byte(reason.Error()))
 }

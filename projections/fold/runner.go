@@ -193,9 +193,9 @@ func (p *partition) fold(records []record.Record) error {
 	}
 	p.last = next
 	p.at.Offset = next.Next
-	if batch.parked > 0 {
-		p.parked.Add(int64(batch.parked))
-		p.log.Warn("Records were parked, because no release can decode them", "count", batch.parked, "until", p.at.String())
+	if len(batch.parked) > 0 {
+		p.parked.Add(int64(len(batch.parked)))
+		p.log.Warn("Records were parked, because no release can decode them", "count", len(batch.parked), "until", p.at.String())
 	}
 	if committed != nil {
 		committed()
