@@ -185,7 +185,7 @@ func (c Config) checkPipelines(f *faults) {
 
 var (
 	topicName   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
-	hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+	hostPattern = regexp.MustCompile(`^(\*\.)?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
 )
 
 func (c Config) checkResults(f *faults) {
