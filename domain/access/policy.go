@@ -48,6 +48,23 @@ func (p Policy) Allow(s Subject, command, key string) error {
 	return fault.New(fault.Forbidden, "%s may not run %s.", s.Principal, command)
 }
 
+// AllowAll answers whether the subject may run the command on every key that
+// fits the pattern, in which * stands for one group and # for any number of them.
+func (p Policy) AllowAll(s Subject, command, pattern string) error {
+	covered := p.Reads(s, command)
+	// No key has a wildcard in it, so a rule that covers the pattern as a text
+	// covers whatever its wildcards may stand for, but for one thing: a # at the
+	// end may stand for nothing.
+	least := pattern
+	for strings.HasSuffix(least, ".#") {
+		least = strings.TrimSuffix(least, ".#")
+	}
+	if covered(pattern) && covered(least) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "%s may not run %s on all that fits %s.", s.Principal, command, pattern)
+}
+
 // Reads tells the keys on which the subject may run the command from others; it
 // is for the filtering of lists.
 func (p Policy) Reads(s Subject, command string) func(key string) bool {

@@ -3,7 +3,10 @@
 // list of its own.
 package catalog
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind says how a command is carried out.
 type Kind uint8
@@ -58,6 +61,19 @@ type Command struct {
 // ReadOnly reports whether the command changes nothing, so that GET may run it.
 func (c Command) ReadOnly() bool { return c.Kind != Change }
 
+// offLimits are the families of commands that decide who may do what.
+var offLimits = []string{"user", "client", "policy", "key"}
+
+// Step reports whether a pipeline that a call triggers may have the command as a
+// step. What decides who may do what is none, and neither is putting a pipeline,
+// whose owner would be whoever the other one runs as. Steps that exist inside
+// pipelines only are the language's own, and no commands of this catalog.
+func (c Command) Step() bool {
+	family, _, _ := strings.Cut(c.Name, ".")
+	return (c.Kind == Change || c.Kind == RegistryRead) &&
+		c.Name != PipelinePut && !slices.Contains(offLimits, family)
+}
+
 // The names of the commands.
 const (
 	WebhookPut     = "webhook.put"
@@ -76,9 +92,16 @@ const (
 	PolicyGet    = "policy.get"
 	PolicyDelete = "policy.delete"
 	KeyRotate    = "key.rotate"
+
+	PipelinePut    = "pipeline.put"
+	PipelineGet    = "pipeline.get"
+	PipelineDelete = "pipeline.delete"
+	PipelineRun    = "pipeline.run"
+	RunGet         = "run.get"
+	RunRetry       = "run.retry"
 )
 
-var commands = slices.Concat(webhookCommands, identityCommands)
+var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

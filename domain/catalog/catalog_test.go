@@ -25,6 +25,12 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"policy.get":      catalog.RegistryRead,
 		"policy.delete":   catalog.Change,
 		"key.rotate":      catalog.Change,
+		"pipeline.put":    catalog.Change,
+		"pipeline.get":    catalog.RegistryRead,
+		"pipeline.delete": catalog.Change,
+		"pipeline.run":    catalog.Change,
+		"run.get":         catalog.Look,
+		"run.retry":       catalog.Change,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {
@@ -35,6 +41,22 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("commands differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestATriggeredPipelineMayNotDecideWhoMayDoWhat(t *testing.T) {
+	want := []string{
+		"webhook.put", "webhook.get", "webhook.delete",
+		"pipeline.get", "pipeline.delete", "pipeline.run", "run.retry",
+	}
+	var got []string
+	for _, c := range catalog.All() {
+		if c.Step() {
+			got = append(got, c.Name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("steps differ (-want +got):\n%s", diff)
 	}
 }
 

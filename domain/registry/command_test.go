@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hooklog/domain/access"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 )
@@ -34,17 +35,25 @@ func goldenCommands() map[string]registry.Command {
 func laterCommands() map[string]registry.Command {
 	outside := by(command("o1", "user.get", nil), "corp:7f3a", "reader")
 	outside.PrincipalName = "Kim"
-	pipeline := by(remove("p1", 1), access.Anonymous)
-	pipeline.Effective = "batch"
+	step := by(remove("p1", 1), access.Anonymous)
+	step.Effective = "batch"
+	whole := source("webhook.orders")
+	whole.MessageKeys, whole.RunAs = []string{"svc.event.webhook.#"}, []string{"batch"}
 	return map[string]registry.Command{
-		"user_put.json":      putUser("u1", "ann", passwordHash, "reader"),
-		"user_delete.json":   naming("u2", "user.delete", "ann"),
-		"user_get.json":      outside,
-		"client_put.json":    putClient("k1", access.ClientPut{ID: "shop", SecretHash: "5f0c"}),
-		"policy_put.json":    putRule("p1", access.Rule{Name: "orders", Users: []string{"ann"}, Commands: []string{"webhook.*"}, Keys: []string{"webhook.orders.*"}}),
-		"key_init.json":      initKey("s1", "kid"),
-		"key_rotate.json":    rotate("s2", "kid"),
-		"by_a_pipeline.json": pipeline,
+		"pipeline_put.json":       command("l1", "pipeline.put", pipeline.Put{Name: "orders.to-stock", Source: whole, Version: new(1)}),
+		"pipeline_get.json":       getPipeline("l2", "orders.to-stock", 2),
+		"pipeline_delete.json":    removePipeline("l3", "orders.to-stock"),
+		"pipeline_run.json":       runPipeline("l4", "orders.to-stock"),
+		"pipeline_run_adhoc.json": command("l5", "pipeline.run", registry.RunParams{SHA256: "e3b0c442"}),
+		"run_retry.json":          retry("l6", "orders.to-stock", "orders.log"),
+		"user_put.json":           putUser("u1", "ann", passwordHash, "reader"),
+		"user_delete.json":        naming("u2", "user.delete", "ann"),
+		"user_get.json":           outside,
+		"client_put.json":         putClient("k1", access.ClientPut{ID: "shop", SecretHash: "5f0c"}),
+		"policy_put.json":         putRule("p1", access.Rule{Name: "orders", Users: []string{"ann"}, Commands: []string{"webhook.*"}, Keys: []string{"webhook.orders.*"}}),
+		"key_init.json":           initKey("s1", "kid"),
+		"key_rotate.json":         rotate("s2", "kid"),
+		"by_a_pipeline.json":      step,
 	}
 }
 
@@ -181,7 +190,7 @@ func FuzzDecodeCommand(f *testing.F) {
 		if twice, err := back.Encode(); err != nil || !bytes.Equal(twice.Value, once.Value) {
 			t.Fatalf("the record changes: %s, then %s, err %v", once.Value, twice.Value, err)
 		}
-		m := folded(initialise("i", "check"), initKey("k", "kid"), create("c", 1, "webhook.orders"), putUser("u", "ann", passwordHash))
+		m := folded(initialise("i", "check"), initKey("k", "kid"), create("c", 1, "webhook.orders"), putUser("u", "ann", passwordHash), putPipeline("p", "orders", source()))
 		registry.Fold(m, c)
 		if diff := cmp.Diff(m.dump(t), restored(t, m.dump(t)).dump(t)); diff != "" {
 			t.Fatalf("the folded state changes in the store:\n%s", diff)

@@ -2,10 +2,12 @@ package registry_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
 	"hooklog/domain/access"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
@@ -20,19 +22,22 @@ type memory struct {
 	Signing  access.SigningKeys
 	Webhooks map[string]webhook.Webhook
 	Keys     map[string]string
-	Outcomes map[string]registry.Outcome
-	Time     time.Time
+	// Pipelines are by name, and the versions by name@version.
+	Pipelines map[string]pipeline.Pipeline
+	Outcomes  map[string]registry.Outcome
+	Time      time.Time
 }
 
 var _ registry.State = (*memory)(nil)
 
 func newMemory() *memory {
 	return &memory{
-		Users:    map[string]access.User{},
-		Clients:  map[string]access.Client{},
-		Webhooks: map[string]webhook.Webhook{},
-		Keys:     map[string]string{},
-		Outcomes: map[string]registry.Outcome{},
+		Users:     map[string]access.User{},
+		Clients:   map[string]access.Client{},
+		Webhooks:  map[string]webhook.Webhook{},
+		Pipelines: map[string]pipeline.Pipeline{},
+		Keys:      map[string]string{},
+		Outcomes:  map[string]registry.Outcome{},
 	}
 }
 
@@ -72,6 +77,21 @@ func (m *memory) SetKey(key string, h secret.TokenHash)    { m.Keys[key] = h.Str
 func (m *memory) DropKey(key string)                       { delete(m.Keys, key) }
 func (m *memory) SetOutcome(id string, o registry.Outcome) { m.Outcomes[id] = o }
 func (m *memory) SetLastTime(t time.Time)                  { m.Time = t }
+
+func (m *memory) Pipeline(name string, version int) (pipeline.Pipeline, bool) {
+	if version != 0 {
+		name = fmt.Sprintf("%s@%d", name, version)
+	}
+	p, ok := m.Pipelines[name]
+	return p, ok
+}
+
+func (m *memory) SetPipeline(p pipeline.Pipeline) {
+	m.Pipelines[p.Name] = p
+	if !p.Deleted {
+		m.Pipelines[p.Listener()] = p
+	}
+}
 
 // dump is the whole state as text, in order.
 func (m *memory) dump(t testing.TB) string {
@@ -178,6 +198,31 @@ func rotate(id, key string) registry.Command { return command(id, "key.rotate", 
 
 func initKey(id, key string) registry.Command {
 	return bySystem(command(id, registry.KeyInit, signingKey(key)))
+}
+
+// source is a pipeline that listens to the event keys.
+func source(eventKeys ...string) pipeline.Source {
+	return pipeline.Source{Body: secret.NewSealed("sealed"), SealedFor: "c", EventKeys: eventKeys}
+}
+
+func putPipeline(id, name string, s pipeline.Source) registry.Command {
+	return command(id, "pipeline.put", pipeline.Put{Name: name, Source: s})
+}
+
+func getPipeline(id, name string, version int) registry.Command {
+	return command(id, "pipeline.get", registry.PipelineRef{Name: name, Version: version})
+}
+
+func removePipeline(id, name string) registry.Command {
+	return command(id, "pipeline.delete", pipeline.Delete{Name: name})
+}
+
+func runPipeline(id, name string) registry.Command {
+	return command(id, "pipeline.run", registry.RunParams{Name: name})
+}
+
+func retry(id string, pipelines ...string) registry.Command {
+	return command(id, "run.retry", registry.RetryParams{CorrelationID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", Pipelines: pipelines})
 }
 
 func bySystem(c registry.Command) registry.Command { return by(c, access.System) }

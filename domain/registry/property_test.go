@@ -27,7 +27,7 @@ func drawCommand(t *rapid.T) registry.Command {
 	tokenNumber := rapid.IntRange(0, 3).Draw(t, "token")
 	key := rapid.SampledFrom([]string{"webhook.a", "webhook.b", "webhook.c", "bad"}).Draw(t, "key")
 	var c registry.Command
-	switch rapid.SampledFrom([]string{"create", "create", "create", "edit", "edit", "remove", "get", "init", "reset", "user", "client", "rule", "named", "key", "other", "garbage"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"create", "create", "create", "edit", "edit", "remove", "get", "init", "reset", "user", "client", "rule", "named", "key", "pipeline", "pipeline", "other", "garbage"}).Draw(t, "what") {
 	case "create":
 		c = create(id, tokenNumber, key)
 	case "edit":
@@ -51,6 +51,13 @@ func drawCommand(t *rapid.T) registry.Command {
 		c = naming(id, command, rapid.SampledFrom(names).Draw(t, "name"))
 	case "key":
 		c = rapid.SampledFrom([]registry.Command{initKey(id, id), rotate(id, id)}).Draw(t, "key")
+	case "pipeline":
+		name := rapid.SampledFrom([]string{"orders", "stock", "Bad"}).Draw(t, "pipeline")
+		version := rapid.IntRange(0, 3).Draw(t, "version")
+		c = rapid.SampledFrom([]registry.Command{
+			putPipeline(id, name, source(key)), putPipeline(id, name, source(key)), expecting(version, putPipeline(id, name, source()), source()),
+			getPipeline(id, name, version), removePipeline(id, name), runPipeline(id, name),
+		}).Draw(t, "deed")
 	case "other":
 		c = command(id, "webhook.other", nil)
 	case "garbage":
@@ -116,6 +123,7 @@ func TestWhatAlwaysHolds(t *testing.T) {
 		m := newMemory()
 		for _, c := range commands().Draw(rt, "log") {
 			last := m.LastTime()
+			version := m.Pipelines["orders"].Version
 			before, existed := m.Webhooks[token(1).Hash.String()]
 			outcome := registry.Fold(m, c)
 			if m.LastTime().Before(last) {
@@ -132,6 +140,9 @@ func TestWhatAlwaysHolds(t *testing.T) {
 			after, exists := m.Webhooks[token(1).Hash.String()]
 			if outcome.Fault != "" && (existed != exists || before.Version != after.Version) {
 				rt.Fatalf("%+v failed with %s and changed the webhook", c, outcome.Fault)
+			}
+			if p, ok := m.Pipelines["orders"]; ok && (p.Version < version || outcome.Fault != "" && p.Version != version) {
+				rt.Fatalf("%+v, which came to %q, made version %d of %d", c, outcome.Fault, p.Version, version)
 			}
 			if _, started := m.Cluster(); started && !alwaysThere(m) {
 				rt.Fatalf("%+v took what is always there", c)

@@ -1,7 +1,8 @@
-// Package registry is the folded state of svc.command: who exists, what
-// they may do, which webhooks live, and what each command came to. Decide is pure and reads only
-// the record and the state before it, so every instance that folds the same
-// records comes to the same answers. It knows neither settings nor key ring.
+// Package registry is the folded state of svc.command: who exists, what they may
+// do, which webhooks and pipelines live, and what each command came to. Decide is
+// pure and reads only the record and the state before it, so every instance that
+// folds the same records comes to the same answers. It knows neither settings nor
+// key ring.
 package registry
 
 import (
@@ -11,6 +12,7 @@ import (
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 )
@@ -25,6 +27,10 @@ type View interface {
 	SigningKeys() access.SigningKeys
 	Webhook(hash secret.TokenHash) (webhook.Webhook, bool)
 	KeyTaken(eventKey string) bool
+	// Pipeline finds a version that was put, or with 0 what the name was last: its
+	// latest version, or what stays of a deleted one. The latter may come without
+	// its source.
+	Pipeline(name string, version int) (pipeline.Pipeline, bool)
 	Outcome(commandID string) (Outcome, bool)
 	// LastTime is the time of the last command that was decided.
 	LastTime() time.Time
@@ -43,6 +49,8 @@ type State interface {
 	DropWebhook(webhook.Webhook)
 	SetKey(eventKey string, hash secret.TokenHash)
 	DropKey(eventKey string)
+	// SetPipeline makes it the last of its name, and keeps the versions before.
+	SetPipeline(pipeline.Pipeline)
 	SetOutcome(commandID string, o Outcome)
 	SetLastTime(time.Time)
 }
@@ -56,7 +64,7 @@ type Cluster struct {
 }
 
 // Outcome is what a command came to: a fault, or the state it answers with. It
-// never holds a password's hash or the private half of a key.
+// never holds a password's hash, the private half of a key or a pipeline's source.
 type Outcome struct {
 	Fingerprint string             `json:"fingerprint,omitempty"`
 	Fault       string             `json:"fault,omitempty"`
@@ -66,6 +74,7 @@ type Outcome struct {
 	Client      *access.Client     `json:"client,omitempty"`
 	Rule        *access.Rule       `json:"rule,omitempty"`
 	Key         *access.SigningKey `json:"key,omitempty"`
+	Pipeline    *pipeline.Pipeline `json:"pipeline,omitempty"`
 }
 
 // Err is the outcome's fault, or nil.
@@ -148,6 +157,12 @@ var deciders = map[string]func(View, Command) (Event, Outcome, error){
 	catalog.PolicyGet:     decidePolicyGet,
 	catalog.PolicyDelete:  decidePolicyDelete,
 	catalog.KeyRotate:     decideKeyRotate,
+
+	catalog.PipelinePut:    decidePipelinePut,
+	catalog.PipelineGet:    decidePipelineGet,
+	catalog.PipelineDelete: decidePipelineDelete,
+	catalog.PipelineRun:    decidePipelineRun,
+	catalog.RunRetry:       decideRunRetry,
 }
 
 // decide asks for the right to the command before anything else, so that who has
@@ -204,5 +219,7 @@ func apply(s State, event Event) {
 		s.SetSigningKeys(e.Keys)
 	case webhook.Event:
 		applyWebhook(s, e)
+	case pipeline.Event:
+		applyPipeline(s, e)
 	}
 }

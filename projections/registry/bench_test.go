@@ -30,6 +30,30 @@ func BenchmarkFold(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
+// BenchmarkListeners asks who listens to an event, as every call does.
+func BenchmarkListeners(b *testing.B) {
+	ask := func(r *registry.Registry, want int) func(b *testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(r.Listeners("webhook.k7")) != want {
+					b.Fatal("other listeners than were put")
+				}
+			}
+		}
+	}
+	i := start(b)
+	b.Run("with no pipelines", ask(i.Registry, 0))
+	puts := make([]domain.Command, 10_000)
+	for n := range puts {
+		puts[n] = putPipeline(fmt.Sprint("p", n), fmt.Sprint("n", n), fmt.Sprint("webhook.k", n))
+	}
+	i.fold(puts...)
+	b.Run("with 10000 pipelines", ask(i.Registry, 1))
+	i.fold(putPipeline("w", "all", "webhook.*"))
+	b.Run("with a wildcard among them", ask(i.Registry, 2))
+}
+
 // BenchmarkTokenLookup finds the gates of random tokens among a few and among
 // many, in turns, so that whatever else the machine does meets both alike. A turn
 // is short and the median counts, for the same reason.

@@ -8,6 +8,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	domain "hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -143,6 +144,17 @@ func signingKey(id string) access.SigningKey {
 
 func initKey(id, key string) domain.Command {
 	return bySystem(command(id, domain.KeyInit, signingKey(key)))
+}
+
+// putPipeline is a pipeline that listens to the event keys.
+func putPipeline(id, name string, eventKeys ...string) domain.Command {
+	return command(id, catalog.PipelinePut, pipeline.Put{
+		Name: name, Source: pipeline.Source{Body: secret.NewSealed("sealed"), SealedFor: "c", EventKeys: eventKeys},
+	})
+}
+
+func removePipeline(id, name string) domain.Command {
+	return command(id, catalog.PipelineDelete, pipeline.Delete{Name: name})
 }
 
 func bySystem(c domain.Command) domain.Command { return by(c, access.System) }

@@ -70,6 +70,18 @@ func history() []record.Record {
 		naming("u5", catalog.UserDelete, "ann"),
 		naming("u6", catalog.UserGet, "ann"),
 		putUser("u7", "ann", passwordHash),
+		putPipeline("q1", "orders", "webhook.a", "webhook.#"),
+		putPipeline("q1", "orders", "webhook.a", "webhook.#"), // repeated
+		putPipeline("q2", "orders"),
+		putPipeline("q3", "stock", "webhook.b"),
+		by(putPipeline("q4", "stock", "webhook.c"), "ann"), // may not
+		removePipeline("q5", "orders"),
+		removePipeline("q6", "orders"), // there is none any more
+		putPipeline("q7", "orders", "webhook.c"),
+		command("q8", catalog.PipelineGet, domain.PipelineRef{Name: "orders", Version: 1}),
+		command("q9", catalog.PipelineRun, domain.RunParams{Name: "orders"}),
+		command("q10", catalog.PipelineRun, domain.RunParams{SHA256: "5f0c"}),
+		command("q11", catalog.RunRetry, domain.RetryParams{CorrelationID: "c", Pipelines: []string{"orders"}}),
 	)
 }
 

@@ -1,8 +1,8 @@
-// Package registry is the view of svc.command: the users, clients and webhooks
-// that live, what is allowed, and what each command came to. What every call or
-// command needs is held in memory as well: the gates of the webhooks, the policy
-// and the signing keys. It decides nothing: that is domain/registry, over the
-// rows of this package.
+// Package registry is the view of svc.command: the users, clients, webhooks and
+// pipelines that live, what is allowed, and what each command came to. What every
+// call or command needs is held in memory as well: the gates of the webhooks, who
+// listens to their events, the policy and the signing keys. It decides nothing:
+// that is domain/registry, over the rows of this package.
 package registry
 
 import (
@@ -24,8 +24,9 @@ import (
 type Registry struct {
 	store *store.Store
 
-	gates gates
-	realm atomic.Pointer[realm]
+	gates     gates
+	realm     atomic.Pointer[realm]
+	listeners listeners
 
 	waitersMu sync.Mutex
 	waiters   map[waitKey][]chan domain.Outcome
@@ -48,6 +49,9 @@ func New(s *store.Store) (*Registry, error) {
 	}
 	if err := r.loadRealm(); err != nil {
 		return nil, fmt.Errorf("load policy and keys: %w", err)
+	}
+	if err := r.loadListeners(); err != nil {
+		return nil, fmt.Errorf("load pipelines: %w", err)
 	}
 	return r, nil
 }
@@ -101,6 +105,7 @@ func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) 
 	return func() {
 		r.gates.publish(state.gates)
 		r.realm.Store(state.realm)
+		r.listeners.publish(state.pipelines)
 		r.wake(outcomes)
 	}, state.err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hooklog/domain/access"
+	"hooklog/domain/pipeline"
 	domain "hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
@@ -24,6 +25,9 @@ var (
 	hookPrefix   = store.Key(name, "webhook", "")
 	userPrefix   = store.Key(name, "user", "")
 	clientPrefix = store.Key(name, "client", "")
+	// A pipeline has one row for what it was last, without the source, and one for
+	// each version that was put: accepted calls name the version that they run.
+	pipelinePrefix = store.Key(name, "pipeline", "")
 )
 
 func userRow(user string) []byte             { return store.Key(name, "user", user) }
@@ -31,7 +35,12 @@ func clientRow(id string) []byte             { return store.Key(name, "client", 
 func hookRow(h secret.TokenHash) []byte      { return append(store.Key(name, "webhook", ""), h[:]...) }
 func keyRow(eventKey string) []byte          { return store.Key(name, "key", eventKey) }
 func outcomeRow(commandID string) []byte     { return store.Key(name, "outcome", commandID) }
+func pipelineRow(named string) []byte        { return store.Key(name, "pipeline", named) }
 func hashOf(row []byte) (h secret.TokenHash) { copy(h[:], row); return h }
+
+func versionRow(named string, version int) []byte {
+	return store.Key(name, "version", named, store.Ordered(uint64(version)))
+}
 
 // rows is the State of the domain over a batch. The domain's rules cannot fail,
 // reading and writing can: the first failure is kept, and the batch dropped.
@@ -40,6 +49,8 @@ type rows struct {
 	err   error
 	// gates are the changes for the receive path, published after the commit.
 	gates []gateChange
+	// pipelines are new states for the index of listeners, published likewise.
+	pipelines []pipeline.Pipeline
 	// realm is what the fold started from, or what it made of that.
 	realm *realm
 }
@@ -109,6 +120,24 @@ func (r *rows) SetKey(eventKey string, hash secret.TokenHash) {
 }
 
 func (r *rows) DropKey(eventKey string) { r.keep(r.batch.Delete(keyRow(eventKey))) }
+
+func (r *rows) Pipeline(named string, version int) (p pipeline.Pipeline, ok bool) {
+	row := pipelineRow(named)
+	if version != 0 {
+		row = versionRow(named, version)
+	}
+	ok = r.load(row, &p)
+	return p, ok
+}
+
+func (r *rows) SetPipeline(p pipeline.Pipeline) {
+	if !p.Deleted {
+		r.save(versionRow(p.Name, p.Version), p)
+	}
+	p.Body, p.SealedFor = secret.Sealed{}, ""
+	r.save(pipelineRow(p.Name), p)
+	r.pipelines = append(r.pipelines, p)
+}
 
 func (r *rows) Outcome(commandID string) (o domain.Outcome, ok bool) {
 	ok = r.load(outcomeRow(commandID), &o)

@@ -75,17 +75,17 @@ type SigningKey struct {
 	Created   time.Time       `json:"created"`
 }
 
-// Page is the answer of every command that lists; Next is the cursor of the rest.
-type Page[T any] struct {
-	Items []T    `json:"items"`
-	Next  string `json:"next,omitempty"`
-}
-
-// pageOf shows all rows on one page.
-func pageOf[Row, Shown any](rows []Row, show func(Row) Shown) Page[Shown] {
-	page := Page[Shown]{Items: make([]Shown, len(rows))}
-	for i, row := range rows {
-		page.Items[i] = show(row)
-	}
-	return page
+// Pipeline is a pipeline as a caller sees it. Who updated it owns it.
+type Pipeline struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	// Body is there only in the answer to who asked for this one.
+	Body        string    `json:"body,omitempty"`
+	EventKeys   []string  `json:"eventKeys"`
+	MessageKeys []string  `json:"messageKeys"`
+	RunAs       []string  `json:"runAs"`
+	Created     time.Time `json:"created"`
+	CreatedBy   string    `json:"createdBy"`
+	Updated     time.Time `json:"updated"`
+	UpdatedBy   string    `json:"updatedBy"`
 }

@@ -14,6 +14,7 @@ import (
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -37,6 +38,9 @@ type Registry interface {
 	Users() ([]access.User, error)
 	Clients() ([]access.Client, error)
 	Policy() access.Policy
+	// Pipeline finds a version with its source, also one of a deleted pipeline.
+	Pipeline(name string, version int) (pipeline.Pipeline, bool, error)
+	Pipelines(after string, limit int, readable func(name string) bool) ([]pipeline.Pipeline, error)
 }
 
 // Sealer seals secrets.
@@ -62,12 +66,17 @@ type Deps struct {
 	Now      func() time.Time
 	Journal  Journal
 	Registry Registry
+	Runs     Runs
 	Ring     Ring
 	Topics   Topics
 	// Hash makes the hash by which a password is verified.
 	Hash func(secret.Password) (string, error)
 	// AccessPartitions is how many partitions svc.access has.
 	AccessPartitions func() int32
+	// Compile finds in a pipeline what the fold must know of it, or all its faults.
+	Compile func(source []byte) (pipeline.Source, error)
+	// RunPipeline runs a pipeline and gives its final body.
+	RunPipeline func(ctx context.Context, run PipelineRun) (any, error)
 }
 
 // Config are the dispatcher's values.
@@ -95,8 +104,10 @@ func (d *Dispatcher) Close() { d.background.Wait() }
 
 // Run carries out a command and gives its answer, to be shown as JSON.
 func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
-	// A caller that hangs up does not undo what is under way.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Timeout)
+	if req.Command.Name == catalog.PipelineRun {
+		return d.runStored(ctx, req)
+	}
+	ctx, cancel := d.inTime(ctx)
 	defer cancel()
 	switch req.Command.Name {
 	case catalog.WebhookPut:
@@ -121,8 +132,23 @@ func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 		return d.getOrDeleteRule(ctx, req)
 	case catalog.KeyRotate:
 		return d.rotateKey(ctx, req)
+	case catalog.PipelinePut:
+		return d.putPipeline(ctx, req)
+	case catalog.PipelineGet:
+		return d.getPipeline(ctx, req)
+	case catalog.PipelineDelete:
+		return d.deletePipeline(ctx, req)
+	case catalog.RunGet:
+		return d.look(req, func(req Request) (any, error) { return d.getRuns(ctx, req) })
+	case catalog.RunRetry:
+		return d.retryRuns(ctx, req)
 	}
 	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
+}
+
+// inTime bounds a command. A caller that hangs up does not undo what is under way.
+func (d *Dispatcher) inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Timeout)
 }
 
 // change is a command on its way to the log.
@@ -200,8 +226,12 @@ func (d *Dispatcher) decideNamed(ctx context.Context, req Request, parameter str
 	return d.decide(ctx, req, c)
 }
 
-// commandID is random, or with an Idempotency-Key the same for every repeat.
+// commandID is given, or with an Idempotency-Key the same for every repeat, or
+// random.
 func commandID(req Request) string {
+	if req.CommandID != "" {
+		return req.CommandID
+	}
 	if req.IdempotencyKey == "" {
 		return uuid.NewString()
 	}

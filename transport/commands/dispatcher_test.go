@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"hooklog/domain/access"
+	"hooklog/domain/call"
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -61,6 +63,12 @@ func (w *world) Await(string, string) (<-chan registry.Outcome, func()) {
 func (w *world) Policy() access.Policy             { return w.policy }
 func (w *world) Users() ([]access.User, error)     { return nil, nil }
 func (w *world) Clients() ([]access.Client, error) { return nil, nil }
+
+func (w *world) Pipeline(string, int) (p pipeline.Pipeline, ok bool, err error) { return p, ok, err }
+
+func (w *world) Pipelines(string, int, func(string) bool) ([]pipeline.Pipeline, error) {
+	return nil, nil
+}
 
 func (w *world) Webhooks(after string, limit int, readable func(string) bool) ([]webhook.Webhook, error) {
 	var found []webhook.Webhook
@@ -108,7 +116,20 @@ func dispatcherWith(w surroundings, ring *keyring.Ring, logs *bytes.Buffer) *com
 	return commands.New(commands.Config{BaseURL: "https://hooks.example.org", Timeout: 10 * time.Second}, commands.Deps{
 		Log: slog.New(slog.NewTextHandler(logs, nil)), Now: time.Now, Journal: w, Registry: w, Ring: ring, Topics: w, Hash: hash,
 		AccessPartitions: func() int32 { return 1 },
+		Compile:          compile,
+		RunPipeline:      runPipeline,
+		Runs:             noRuns{},
 	})
+}
+
+// noRuns is the fold of a log without calls.
+type noRuns struct{}
+
+func (noRuns) Run(string) (h call.History, known bool, err error) { return h, known, err }
+func (noRuns) Current(context.Context) error                      { return nil }
+func (noRuns) Wait(context.Context, record.Position) error        { return nil }
+func (noRuns) List(call.RunFilter, string, int) (runs []call.Run, next string, err error) {
+	return runs, next, err
 }
 
 // hash stands for a slow one.

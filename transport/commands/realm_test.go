@@ -229,6 +229,11 @@ func TestEveryCommandOfTheCatalogIsRun(t *testing.T) {
 		"client.delete":  {"id=shop"},
 		"policy.put":     {"name=all", "users=ann", "commands=*"},
 		"policy.delete":  {"name=all"},
+
+		"pipeline.put":    {"name=orders", "body=pipeline: [log]"},
+		"pipeline.delete": {"name=orders"},
+		"pipeline.run":    {"name=orders"},
+		"run.retry":       {"correlationId=7c9e6679-7425-40de-944b-e07fc1f90ae7"},
 	}
 	r := startRealm(t)
 	for _, c := range catalog.All() {

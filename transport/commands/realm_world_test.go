@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/fault"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -32,6 +34,7 @@ func newRealm() *realmWorld {
 	w := &realmWorld{told: map[string]chan registry.Outcome{}, state: &memory{
 		users: map[string]access.User{}, clients: map[string]access.Client{},
 		webhooks: map[secret.TokenHash]webhook.Webhook{}, outcomes: map[string]registry.Outcome{},
+		pipelines: map[string]pipeline.Pipeline{},
 	}}
 	params, err := json.Marshal(registry.InitParams{Admin: access.User{
 		Name: access.Administrator, PasswordHash: "$argon2id$x", Roles: []string{access.RoleAdministrator}, Version: 1,
@@ -89,6 +92,21 @@ func (w *realmWorld) Webhooks(_ string, _ int, readable func(string) bool) (foun
 	return found, nil
 }
 
+func (w *realmWorld) Pipeline(name string, version int) (pipeline.Pipeline, bool, error) {
+	p, ok := w.state.Pipeline(name, version)
+	return p, ok, nil
+}
+
+func (w *realmWorld) Pipelines(after string, limit int, readable func(string) bool) (found []pipeline.Pipeline, _ error) {
+	for _, name := range slices.Sorted(maps.Keys(w.state.pipelines)) {
+		p := w.state.pipelines[name]
+		if name == p.Name && name > after && !p.Deleted && readable(name) && len(found) < limit {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
 // memory is the folded state.
 type memory struct {
 	cluster  *registry.Cluster
@@ -99,6 +117,8 @@ type memory struct {
 	webhooks map[secret.TokenHash]webhook.Webhook
 	outcomes map[string]registry.Outcome
 	time     time.Time
+	// pipelines are by name, and the versions by name@version.
+	pipelines map[string]pipeline.Pipeline
 }
 
 func (m *memory) Cluster() (registry.Cluster, bool) { return registry.Cluster{}, m.cluster != nil }
@@ -126,6 +146,21 @@ func (m *memory) SetLastTime(t time.Time)                    { m.time = t }
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.webhooks[h]
 	return w, ok
+}
+
+func (m *memory) Pipeline(name string, version int) (pipeline.Pipeline, bool) {
+	if version != 0 {
+		name = fmt.Sprintf("%s@%d", name, version)
+	}
+	p, ok := m.pipelines[name]
+	return p, ok
+}
+
+func (m *memory) SetPipeline(p pipeline.Pipeline) {
+	m.pipelines[p.Name] = p
+	if !p.Deleted {
+		m.pipelines[p.Listener()] = p
+	}
 }
 
 // realm runs commands in a realmWorld.

@@ -36,4 +36,7 @@ type Request struct {
 	Args    catalog.Args
 	// IdempotencyKey, when given, makes a repeat get the first outcome.
 	IdempotencyKey string
+	// CommandID, when given, is the id of the command itself: that of a pipeline's
+	// step, which gets the first outcome when the run is repeated.
+	CommandID string
 }

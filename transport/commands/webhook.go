@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/base64"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,11 +15,6 @@ import (
 
 // tokenField is what sealed tokens are bound to, beside their command.
 const tokenField = "webhook.token"
-
-const (
-	defaultPage = 100
-	maxPage     = 1000
-)
 
 func (d *Dispatcher) putWebhook(ctx context.Context, req Request) (any, error) {
 	put := webhook.Put{
@@ -118,8 +111,8 @@ func (d *Dispatcher) getWebhook(ctx context.Context, req Request) (any, error) {
 	return shown, nil
 }
 
-// readable tells the event keys that the caller may run the command on.
-func (d *Dispatcher) readable(req Request) func(eventKey string) bool {
+// readable tells the keys that the caller may run the command on.
+func (d *Dispatcher) readable(req Request) func(key string) bool {
 	return d.Registry.Policy().Reads(req.Caller.subject(), req.Command.Name)
 }
 
@@ -156,14 +149,7 @@ func (d *Dispatcher) show(w webhook.Webhook) (Webhook, error) {
 }
 
 func (d *Dispatcher) listWebhooks(req Request) (any, error) {
-	limit := defaultPage
-	if given := catalog.Arg[int](req.Args, "limit"); given != nil {
-		limit = *given
-	}
-	if limit < 1 || limit > maxPage {
-		return nil, fault.New(fault.Invalid, "limit must lie between 1 and %d.", maxPage)
-	}
-	after, err := position(catalog.Arg[string](req.Args, "cursor"))
+	after, limit, err := asked(req)
 	if err != nil {
 		return nil, err
 	}
@@ -171,33 +157,12 @@ func (d *Dispatcher) listWebhooks(req Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := Page[WebhookRow]{Items: make([]WebhookRow, 0, min(limit, len(webhooks)))}
-	for i, w := range webhooks {
-		if i == limit {
-			page.Next = cursor(webhooks[limit-1].EventKey)
-			break
-		}
-		page.Items = append(page.Items, WebhookRow{
-			w.EventKey, w.Token.Last6, w.PayloadType, w.MaxPayloadLength, w.Enabled,
-			w.Created, w.CreatedBy, w.Updated, w.UpdatedBy, w.Version,
-		})
-	}
-	return page, nil
+	return pageUpTo(limit, webhooks, func(w webhook.Webhook) string { return w.EventKey }, showRow), nil
 }
 
-// A cursor is the last key of a page. It is encoded so that nobody builds one.
-func cursor(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
-
-func position(cursor *string) (string, error) {
-	if cursor == nil {
-		return "", nil
+func showRow(w webhook.Webhook) WebhookRow {
+	return WebhookRow{
+		w.EventKey, w.Token.Last6, w.PayloadType, w.MaxPayloadLength, w.Enabled,
+		w.Created, w.CreatedBy, w.Updated, w.UpdatedBy, w.Version,
 	}
-	key, err := base64.RawURLEncoding.DecodeString(*cursor)
-	if err == nil && len(key) == 0 {
-		err = errors.New("empty")
-	}
-	if err != nil {
-		return "", fault.New(fault.Invalid, "cursor must be the next of an answer of webhook.list.")
-	}
-	return string(key), nil
 }
