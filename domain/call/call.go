@@ -1,14 +1,18 @@
 // Package call is the life of a webhook call after it was validated: accepted,
-// completed by each pipeline that listens, and polled for its result. Calls that
-// were refused are only counted. It holds the records of svc.call, their fold,
-// the result JSON, trace ids and the pace of polling. It never sees a payload.
+// completed by each pipeline that listens, retried where one failed, and polled
+// for its result. Calls that were refused are only counted. It holds the records
+// of svc.call, their fold, the result JSON, trace ids and the pace of polling. It
+// never sees a payload.
 package call
 
 import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"hooklog/domain/record"
 )
@@ -17,6 +21,7 @@ import (
 const (
 	AcceptedType  = "call.accepted/1"
 	CompletedType = "call.completed/1"
+	RetriedType   = "call.retried/1"
 )
 
 // Accepted is the commit point of a call: it names the event record, which is on
@@ -60,27 +65,6 @@ const (
 	Failed     Status = "error"
 )
 
-// Completed is the end of one listener's run of a call.
-type Completed struct {
-	CorrelationID string `json:"correlationId"`
-	Listener      string `json:"listener"`
-	// Attempt counts from 1; the first completion of the highest one counts.
-	Attempt int    `json:"attempt"`
-	Status  Status `json:"status"`
-	// Value is the sealed result value, bound to ValueField and ValueID; a failed
-	// run has none.
-	Value    string    `json:"value,omitempty"`
-	Finished time.Time `json:"finished"`
-}
-
-// ValueField is the field name that sealed completion values are bound to.
-const ValueField = "call.value"
-
-// ValueID is the id that the sealed value of a completion is bound to.
-func (c Completed) ValueID() string {
-	return fmt.Sprintf("%s/%s/%d", c.CorrelationID, c.Listener, c.Attempt)
-}
-
 // Partition chooses the partition of svc.call for a new call; every later record
 // of the call is written to the partition of its accepted record.
 func Partition(correlationID string, partitions int32) int32 {
@@ -93,11 +77,6 @@ func (a Accepted) Encode(partition int32) (record.Record, error) {
 		return newRecord(AcceptedType, a.CorrelationID, partition, a.Received, value), nil
 	}
 	return encode(AcceptedType, a.CorrelationID, partition, a.Received, a)
-}
-
-// Encode gives the completed record for the partition of the accepted one.
-func (c Completed) Encode(partition int32) (record.Record, error) {
-	return encode(CompletedType, c.CorrelationID, partition, c.Finished, c)
 }
 
 func encode(typ, id string, partition int32, at time.Time, v any) (record.Record, error) {
@@ -118,8 +97,8 @@ func newRecord(typ, id string, partition int32, at time.Time, value []byte) reco
 	}
 }
 
-// Decode reads a record of svc.call: an Accepted, a Completed or a Rejected. An
-// error means that the record is none, for ever.
+// Decode reads a record of svc.call: an Accepted, a Completed, a Retried or a
+// Rejected. An error means that the record is none, for ever.
 func Decode(r *record.Record) (any, error) {
 	switch t := r.Header(record.HeaderType); t {
 	case AcceptedType:
@@ -129,6 +108,8 @@ func Decode(r *record.Record) (any, error) {
 		return decode[Accepted](r)
 	case CompletedType:
 		return decode[Completed](r)
+	case RetriedType:
+		return decode[Retried](r)
 	case RejectedType:
 		return decode[Rejected](r)
 	default:
@@ -147,23 +128,18 @@ func decode[T interface{ check(key string) error }](r *record.Record) (any, erro
 	return v, nil
 }
 
+// idLength is the number of characters of a UUID; some forms of it have more.
+const idLength = 36
+
 func (a Accepted) check(key string) error { return checkKey(a.CorrelationID, key) }
 
-// check keeps out what would count as a run that ended well, because it is no
-// failure, although it says nothing of the kind.
-func (c Completed) check(key string) error {
-	if c.Status != OK && c.Status != Failed {
-		return fmt.Errorf("status %q ends no run", c.Status)
-	}
-	if c.Attempt < 1 {
-		return fmt.Errorf("attempt %d is before the first", c.Attempt)
-	}
-	return checkKey(c.CorrelationID, key)
-}
-
+// checkKey also holds the id to the one form in which it is asked for.
 func checkKey(correlationID, key string) error {
 	if correlationID == "" || correlationID != key {
 		return fmt.Errorf("a record of %s must have its correlation id as key", record.TopicCall)
+	}
+	if uuid.Validate(key) != nil || len(key) != idLength || strings.ToLower(key) != key {
+		return fmt.Errorf("correlation id %q is no lower-case UUID", key)
 	}
 	return nil
 }

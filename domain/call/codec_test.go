@@ -39,6 +39,18 @@ func completed() call.Completed {
 	return call.Completed{CorrelationID: correlationID, Listener: "a@1", Attempt: 1, Status: call.OK, Value: "sealed-value", Finished: noon.Add(time.Second)}
 }
 
+// detailed is a completion with all that a runner says of it.
+func detailed() call.Completed {
+	c := completed()
+	c.Detail, c.Principal, c.Effective, c.Owner = "sealed-detail", "anonymousUser", "stock", "corp:7f3a"
+	c.Started = noon.Add(10 * time.Millisecond)
+	return c
+}
+
+func retried() call.Retried {
+	return call.Retried{CorrelationID: correlationID, Listener: "a@1", Attempt: 2, By: "ann", CommandID: "c7", Time: noon.Add(time.Hour)}
+}
+
 const instance = "5d0c7a52-6f0e-4a37-8a55-0a4f0c2f6b11"
 
 func rejected() call.Rejected {
@@ -73,6 +85,8 @@ func TestTheRecordsOfACallStayForEver(t *testing.T) {
 		{"accepted_quiet.json", quiet, quiet.Encode, "call.accepted/1", correlationID, noon},
 		{"completed.json", completed(), completed().Encode, "call.completed/1", correlationID, noon.Add(time.Second)},
 		{"completed_failed.json", failed, failed.Encode, "call.completed/1", correlationID, noon.Add(time.Second)},
+		{"completed_detailed.json", detailed(), detailed().Encode, "call.completed/1", correlationID, noon.Add(time.Second)},
+		{"retried.json", retried(), retried().Encode, "call.retried/1", correlationID, noon.Add(time.Hour)},
 		{"rejected.json", rejected(), rejected().Encode, "call.rejected/1", instance, noon.Add(time.Minute)},
 	}
 	for _, tt := range tests {
@@ -126,6 +140,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a completion that is none yet", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"processing"}`},
 		{"a completion with an unknown status", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1,"status":"fine"}`},
 		{"a completion without a status", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1}`},
+		{"a retry under another key", call.RetriedType, "other", `{` + id + `,"listener":"a@1","attempt":2}`},
+		{"a retry of no attempt", call.RetriedType, correlationID, `{` + id + `,"listener":"a@1","attempt":1}`},
+		{"an id in upper case", call.AcceptedType, strings.ToUpper(correlationID), `{"correlationId":"` + strings.ToUpper(correlationID) + `"}`},
+		{"an id in braces", call.AcceptedType, "{" + correlationID + "}", `{"correlationId":"{` + correlationID + `}"}`},
+		{"an id that is no UUID", call.AcceptedType, "7", `{"correlationId":"7"}`},
 		{"a completion before the first attempt", call.CompletedType, correlationID, `{` + id + `,"listener":"a@1","attempt":0,"status":"ok"}`},
 	}
 	for _, tt := range tests {
@@ -150,6 +169,8 @@ func FuzzDecode(f *testing.F) {
 		{"accepted_quiet.json", call.AcceptedType, correlationID},
 		{"completed.json", call.CompletedType, correlationID},
 		{"completed_failed.json", call.CompletedType, correlationID},
+		{"completed_detailed.json", call.CompletedType, correlationID},
+		{"retried.json", call.RetriedType, correlationID},
 		{"rejected.json", call.RejectedType, instance},
 	} {
 		golden, err := os.ReadFile("testdata/" + seed.file)
@@ -208,8 +229,8 @@ func TestValuesAreBoundToTheirCompletion(t *testing.T) {
 	if got, want := c.ValueID(), correlationID+"/a@1/1"; got != want {
 		t.Errorf("value id = %q, want %q", got, want)
 	}
-	if call.ValueField != "call.value" {
-		t.Errorf("sealed values of existing logs are bound to another field than %q", call.ValueField)
+	if call.ValueField != "call.value" || call.DetailField != "call.detail" {
+		t.Errorf("sealed values of existing logs are bound to other fields than %q and %q", call.ValueField, call.DetailField)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // unusual takes the way through encoding/json, which gives the same.
 
 // appendJSON appends what json.Marshal would give, or reports that a text needs
-// escaping or that there are listeners.
+// escaping.
 func (a *Accepted) appendJSON(b []byte) ([]byte, bool) {
-	if len(a.Listeners) > 0 || !plain(a.CorrelationID, a.TraceID, a.EventKey, a.Last6, a.Method, a.Address, a.Event.Topic, a.Event.SHA256) {
+	if !plain(a.CorrelationID, a.TraceID, a.EventKey, a.Last6, a.Method, a.Address, a.Event.Topic, a.Event.SHA256) || !plain(a.Listeners...) {
 		return nil, false
 	}
 	b = appendText(b, `{"correlationId":"`, a.CorrelationID)
@@ -35,20 +35,35 @@ func (a *Accepted) appendJSON(b []byte) ([]byte, bool) {
 	b = append(b, `,"offset":`...)
 	b = strconv.AppendInt(b, a.Event.Offset, 10)
 	b = appendText(b, `,"sha256":"`, a.Event.SHA256)
-	return append(b, `"}}`...), true
+	b = append(b, `"}`...)
+	return append(appendListeners(b, a.Listeners), '}'), true
 }
 
-// appendJSON appends what json.Marshal would give for a call that nobody
-// listens to.
+// appendJSON appends what json.Marshal would give for a call without runs.
 func (s *State) appendJSON(b []byte) ([]byte, bool) {
-	if len(s.Listeners) > 0 || len(s.Runs) > 0 || !plain(s.CorrelationID, s.TraceID) {
+	if len(s.Runs)+len(s.Retries) > 0 || !plain(s.CorrelationID, s.TraceID) || !plain(s.Listeners...) {
 		return nil, false
 	}
 	b = appendText(b, `{"correlationId":"`, s.CorrelationID)
 	b = appendText(b, `","traceId":"`, s.TraceID)
 	b = append(b, `","received":"`...)
 	b = s.Received.AppendFormat(b, time.RFC3339Nano)
-	return append(b, `"}`...), true
+	b = append(b, '"')
+	return append(appendListeners(b, s.Listeners), '}'), true
+}
+
+func appendListeners(b []byte, listeners []string) []byte {
+	if len(listeners) == 0 {
+		return b
+	}
+	b = append(b, `,"listeners":[`...)
+	for i, l := range listeners {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, `"`, l), '"')
+	}
+	return append(b, ']')
 }
 
 // EncodeRow gives the state as a projection stores it.
@@ -93,7 +108,14 @@ func parseAccepted(value []byte) (a Accepted, ok bool) {
 	a.Event.Partition = int32(p.number(`,"partition":`))
 	a.Event.Offset = p.number(`,"offset":`)
 	a.Event.SHA256 = p.text(`,"sha256":"`)
-	return a, p.ok && p.rest == "}}"
+	p.literal(`}`)
+	for before := `,"listeners":["`; strings.HasPrefix(p.rest, before); before = `,"` {
+		a.Listeners = append(a.Listeners, p.text(before))
+	}
+	if a.Listeners != nil {
+		p.literal(`]`)
+	}
+	return a, p.ok && p.rest == "}"
 }
 
 // parser takes one member after the other from rest.

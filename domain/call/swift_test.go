@@ -69,6 +69,14 @@ func FuzzTheSwiftWayReadsAsEncodingJSONDoes(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(usual.Value)
+	a.Listeners = []string{"a@1", "b@7"}
+	heard, err := a.Encode(0)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(heard.Value)
+	f.Add(bytes.Replace(heard.Value, []byte(`["a@1","b@7"]`), []byte(`[]`), 1))
+	f.Add(bytes.Replace(heard.Value, []byte(`["a@1","b@7"]`), []byte(`["a@1",]`), 1))
 	f.Add([]byte(`{"correlationId":"` + correlationID + `","traceId":"a","eventKey":"b","last6":"c","received":"2026-01-02T03:04:05Z","method":"GET","size":+1,"event":{"topic":"t","partition":01,"offset":1e3,"sha256":""}}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		want, ok := decodeSlowly(value)

@@ -28,8 +28,12 @@ const (
 	// HeaderMinReader is the lowest reader level that may fold the record.
 	HeaderMinReader = "svc-min-reader"
 
-	HeaderTraceID     = "svc-trace-id"
-	HeaderLast6       = "svc-last6"
+	HeaderTraceID = "svc-trace-id"
+	HeaderLast6   = "svc-last6"
+	// HeaderDepth counts the events that led to this one: a pipeline sends an event
+	// that starts another. Without it none did.
+	HeaderDepth = "svc-depth"
+
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
 )

@@ -73,6 +73,11 @@ func completed(n int, listener string, attempt int, status call.Status) record.R
 	return must(c.Encode(call.Partition(id(n), partitions)))
 }
 
+func retried(n int, listener string, attempt int) record.Record {
+	r := call.Retried{CorrelationID: id(n), Listener: listener, Attempt: attempt, By: "ann", CommandID: "c", Time: monday.Add(time.Hour)}
+	return must(r.Encode(call.Partition(id(n), partitions)))
+}
+
 func must(r record.Record, err error) record.Record {
 	if err != nil {
 		panic(err)

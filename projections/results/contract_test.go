@@ -29,6 +29,12 @@ func TestTheResultsAreAProjection(t *testing.T) {
 			completed(3, "a@1", 2, call.OK),
 			completed(3, "a@1", 1, call.Failed), // repeated, and late
 			completed(4, "nobody@1", 1, call.OK),
+			retried(4, "a@1", 2), // of a run that goes on
+			completed(4, "a@1", 1, call.Failed),
+			retried(4, "a@1", 2),
+			retried(4, "a@1", 2), // repeated
+			completed(4, "a@1", 2, call.OK),
+			retried(9, "a@1", 2),            // of a call that was never accepted
 			completed(9, "a@1", 1, call.OK), // of a call that was never accepted
 			completed(2, "b@3", 1, call.OK),
 			accepted(5),

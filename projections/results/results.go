@@ -5,7 +5,6 @@ package results
 
 import (
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"github.com/google/uuid"
@@ -52,7 +51,7 @@ func (*Results) Schema() int { return 1 }
 func (r *Results) Fold(b *fold.Batch, records []record.Record) (func(), error) {
 	var changed []string
 	for i := range records {
-		decoded, err := decode(&records[i])
+		decoded, err := call.Decode(&records[i])
 		if err != nil {
 			if err := b.Park(records[i].Position, err); err != nil {
 				return nil, err
@@ -70,20 +69,6 @@ func (r *Results) Fold(b *fold.Batch, records []record.Record) (func(), error) {
 	return func() { r.wake(changed) }, nil
 }
 
-// decode also holds the key, which is the correlation id, to the one form in
-// which it is asked for.
-func decode(r *record.Record) (any, error) {
-	decoded, err := call.Decode(r)
-	if err != nil {
-		return nil, err
-	}
-	id, err := uuid.ParseBytes(r.Key)
-	if err != nil || id.String() != string(r.Key) {
-		return nil, fmt.Errorf("correlation id %q is no lower-case UUID", r.Key)
-	}
-	return decoded, nil
-}
-
 // apply folds one record and tells whether it may have changed a call. Of two accepted
 // records with one id the first counts.
 func apply(b *fold.Batch, decoded any) (bool, error) {
@@ -96,37 +81,39 @@ func apply(b *fold.Batch, decoded any) (bool, error) {
 		// Not looked up before: that would be most of the fold's work.
 		return true, b.Add(row(c.CorrelationID), value)
 	case call.Completed:
-		key := row(c.CorrelationID)
-		value, known, err := b.Get(key)
-		if err != nil || !known { // its accepted record has expired
-			return false, err
-		}
-		var s call.State
-		if err := json.Unmarshal(value, &s); err != nil {
-			return false, err
-		}
-		s, changed := s.Complete(c)
-		if !changed {
-			return false, nil
-		}
-		return true, save(b, key, s)
+		return update(b, c.CorrelationID, func(s call.State) (call.State, bool) { return s.Complete(c) })
+	case call.Retried:
+		return update(b, c.CorrelationID, func(s call.State) (call.State, bool) { return s.Retry(c) })
 	case call.Rejected: // refused calls have no result
 		return false, nil
 	}
 	panic("results: a record of svc.call that the fold does not know")
 }
 
+// update applies a change to a call and tells whether it was one.
+func update(b *fold.Batch, id string, apply func(call.State) (call.State, bool)) (bool, error) {
+	key := row(id)
+	value, known, err := b.Get(key)
+	if err != nil || !known { // its accepted record has expired
+		return false, err
+	}
+	var s call.State
+	if err := json.Unmarshal(value, &s); err != nil {
+		return false, err
+	}
+	s, changed := apply(s)
+	if !changed {
+		return false, nil
+	}
+	if value, err = s.EncodeRow(); err != nil {
+		return false, err
+	}
+	return true, b.Set(key, value)
+}
+
 func row(id string) []byte {
 	u := uuid.MustParse(id) // ids were checked before
 	return store.Key(name, string(u[:]))
-}
-
-func save(b *fold.Batch, key []byte, s call.State) error {
-	value, err := s.EncodeRow()
-	if err != nil {
-		return err
-	}
-	return b.Set(key, value)
 }
 
 // Call finds a call by its correlation id.

@@ -34,7 +34,10 @@ func TestACallIsCompleteWhenAllItsListenersAre(t *testing.T) {
 		{after: completed(1, "a@1", 2, call.Failed), want: call.Failed, at: 2 * time.Minute},
 		{after: completed(1, "a@1", 1, call.OK), want: call.Failed, at: 2 * time.Minute}, // a lower attempt
 		{after: completed(1, "a@1", 2, call.OK), want: call.Failed, at: 2 * time.Minute}, // not the first of its attempt
+		{after: retried(1, "a@1", 4), want: call.Failed, at: 2 * time.Minute},            // not the next attempt
+		{after: retried(1, "a@1", 3), want: call.Processing},
 		{after: completed(1, "a@1", 3, call.OK), want: call.OK, at: 3 * time.Minute},
+		{after: retried(1, "a@1", 4), want: call.OK, at: 3 * time.Minute}, // of a run that ended well
 	}
 	for n, tt := range tests {
 		i.fold(tt.after)

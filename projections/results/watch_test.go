@@ -32,7 +32,11 @@ func TestAWatchIsWokenByWhatMayChangeTheCallAndByNothingElse(t *testing.T) {
 		{"the completion of a lower attempt", completed(1, "a@1", 1, call.OK), false},
 		{"the completion of a higher attempt", completed(1, "a@1", 3, call.OK), true},
 		{"the completion of one that does not listen", completed(1, "c@1", 1, call.OK), false},
-		{"the last completion", completed(1, "b@1", 1, call.OK), true},
+		{"a retry of a run that ended well", retried(1, "a@1", 4), false},
+		{"the last completion", completed(1, "b@1", 1, call.Failed), true},
+		{"a retry of the run that failed", retried(1, "b@1", 2), true},
+		{"the same retry again", retried(1, "b@1", 2), false},
+		{"the completion of the retry", completed(1, "b@1", 2, call.OK), true},
 	}
 	for _, tt := range tests {
 		changed, stop := i.Watch(id(1))
