@@ -1,9 +1,9 @@
 // Package kafka is hooklog's way to the log: append, tail a partition, read at
-// a position, ask for bounds, create and verify topics. It knows records, not
-// what they mean, and treats an embedded broker like any other one: only the
-// dialer differs. It deliberately has no transactions, no consumer groups and
-// no automatic topics, and it never moves a reader by itself: whatever makes a
-// tail doubtful is an error. Only cmd imports it.
+// a position, share partitions in a group, ask for bounds, create and verify
+// topics. It knows records, not what they mean, and treats an embedded broker
+// like any other one: only the dialer differs. It deliberately has no
+// transactions and no automatic topics, and it never moves a reader by itself:
+// whatever makes a tail doubtful is an error. Only cmd imports it.
 package kafka
 
 import (

@@ -11,22 +11,26 @@ import (
 // spreadBytes is how much goes to one partition before the next is taken.
 const spreadBytes = 64 << 10
 
-// partitioner spreads events evenly, and leaves the partition of every other
-// record to whoever appends it: a call's records must stay together.
+// ownTopics begin the names of the service's topics.
+const ownTopics = "svc."
+
+// partitioner spreads events evenly, and what goes to topics of others; the
+// partition of the service's own records is left to whoever appends them: a call's
+// records must stay together.
 type partitioner struct {
-	events, others kgo.Partitioner
+	spread, own kgo.Partitioner
 }
 
 func newPartitioner() kgo.Partitioner {
 	return partitioner{
-		events: kgo.UniformBytesPartitioner(spreadBytes, true, false, nil),
-		others: kgo.ManualPartitioner(),
+		spread: kgo.UniformBytesPartitioner(spreadBytes, true, false, nil),
+		own:    kgo.ManualPartitioner(),
 	}
 }
 
 func (p partitioner) ForTopic(topic string) kgo.TopicPartitioner {
-	if strings.HasPrefix(topic, record.EventTopicPrefix) {
-		return p.events.ForTopic(topic)
+	if strings.HasPrefix(topic, ownTopics) && !strings.HasPrefix(topic, record.EventTopicPrefix) {
+		return p.own.ForTopic(topic)
 	}
-	return p.others.ForTopic(topic)
+	return p.spread.ForTopic(topic)
 }

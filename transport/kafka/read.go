@@ -68,15 +68,25 @@ func (l *Log) rangeError(ctx context.Context, at record.Position) error {
 // ReadAt fetches the one record at a position. It is a RangeError that the log
 // does not hold it. The record shares memory with its neighbours on the log.
 func (l *Log) ReadAt(ctx context.Context, at record.Position) (record.Record, error) {
+	batch, err := l.readBatch(ctx, at)
+	if err != nil {
+		return record.Record{}, err
+	}
+	return incoming(batch[0]), nil
+}
+
+// readBatch fetches the record at a position with those behind it that came in the
+// same batch.
+func (l *Log) readBatch(ctx context.Context, at record.Position) ([]*kgo.Record, error) {
 	maxAge := leaderMaxAge
 	var cause error
 	for range readTries {
 		found, err := l.fetchAt(ctx, at, maxAge)
 		switch {
 		case err == nil && found != nil:
-			return incoming(found), nil
+			return found, nil
 		case err == nil, errors.Is(err, kerr.OffsetOutOfRange):
-			return record.Record{}, l.rangeError(ctx, at)
+			return nil, l.rangeError(ctx, at)
 		}
 		cause = err
 		if !kerr.IsRetriable(err) && !kgo.IsRetryableBrokerErr(err) {
@@ -88,14 +98,14 @@ func (l *Log) ReadAt(ctx context.Context, at record.Position) (record.Record, er
 		}
 	}
 	if MissesTopic(cause) {
-		return record.Record{}, &MissingTopicError{Topic: at.Topic}
+		return nil, &MissingTopicError{Topic: at.Topic}
 	}
-	return record.Record{}, unavailable(cause)
+	return nil, unavailable(cause)
 }
 
 // fetchAt asks the partition's leader once. No error and no record: the log
 // does not hold the offset yet, or no longer.
-func (l *Log) fetchAt(ctx context.Context, at record.Position, leaderAge time.Duration) (*kgo.Record, error) {
+func (l *Log) fetchAt(ctx context.Context, at record.Position, leaderAge time.Duration) ([]*kgo.Record, error) {
 	leader, id, err := l.leader(ctx, at, leaderAge)
 	if err != nil {
 		return nil, err
@@ -129,7 +139,7 @@ func (l *Log) fetchAt(ctx context.Context, at record.Position, leaderAge time.Du
 	if len(fetched.Records) == 0 || fetched.Records[0].Offset != at.Offset {
 		return nil, fetched.Err
 	}
-	return fetched.Records[0], nil
+	return fetched.Records, nil
 }
 
 // leader gives the node that leads a partition, and the topic's id.

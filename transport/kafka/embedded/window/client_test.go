@@ -127,11 +127,14 @@ func TestANewGroupHasNothingCommitted(t *testing.T) {
 func TestAGroupOfTheServiceIsRefused(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	client := h.client(t, kgo.ConsumerGroup("svc.x"), kgo.ConsumeTopics(eventTopic))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if err := client.PollFetches(ctx).Err(); !errors.Is(err, kerr.GroupAuthorizationFailed) {
-		t.Errorf("polling gives %v, want %v", err, kerr.GroupAuthorizationFailed)
+	for _, group := range []string{"hooklog-pipelines", "svc.x"} {
+		client := h.client(t, kgo.ConsumerGroup(group), kgo.ConsumeTopics(eventTopic))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		err := client.PollFetches(ctx).Err()
+		cancel()
+		if !errors.Is(err, kerr.GroupAuthorizationFailed) {
+			t.Errorf("polling as %s gives %v, want %v", group, err, kerr.GroupAuthorizationFailed)
+		}
 	}
 }
 

@@ -116,15 +116,15 @@ func TestARequestBeyondTheRulesEndsTheConnection(t *testing.T) {
 	commit.Version, commit.Group = 7, "g"
 	commit.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: hidden}}
 	offsetFetch := kmsg.NewPtrOffsetFetchRequest()
-	offsetFetch.Version, offsetFetch.Group = 5, "svc.pipelines"
+	offsetFetch.Version, offsetFetch.Group = 5, "hooklog-pipelines"
 	ownCommit := kmsg.NewPtrOffsetCommitRequest()
-	ownCommit.Version, ownCommit.Group = 7, "svc.pipelines"
+	ownCommit.Version, ownCommit.Group = 7, "hooklog-pipelines"
 	sync := kmsg.NewPtrSyncGroupRequest()
-	sync.Version, sync.Group = 3, "svc.pipelines"
+	sync.Version, sync.Group = 3, "hooklog-pipelines"
 	heartbeat := kmsg.NewPtrHeartbeatRequest()
-	heartbeat.Version, heartbeat.Group = 3, "svc.pipelines"
+	heartbeat.Version, heartbeat.Group = 3, "hooklog-pipelines"
 	leave := kmsg.NewPtrLeaveGroupRequest()
-	leave.Version, leave.Group = 3, "svc.pipelines"
+	leave.Version, leave.Group = 3, "hooklog-pipelines"
 	transaction := kmsg.NewPtrFindCoordinatorRequest()
 	transaction.Version, transaction.CoordinatorType = 2, 1
 
@@ -137,7 +137,7 @@ func TestARequestBeyondTheRulesEndsTheConnection(t *testing.T) {
 		"a commit for a hidden topic":        commit,
 		"a join without protocols":           join("g"),
 		"a join with a protocol twice":       join("g", "range", "range"),
-		"a join of the service's group":      join("svc.pipelines", "range"),
+		"a join of the service's group":      join("hooklog-pipelines", "range"),
 		"a sync of the service's group":      sync,
 		"a heartbeat of the service's group": heartbeat,
 		"a leave of the service's group":     leave,

@@ -3,6 +3,7 @@ package window
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -58,7 +59,7 @@ func (s session) findCoordinator(req request, body *kmsg.FindCoordinatorRequest)
 	resp := body.ResponseKind().(*kmsg.FindCoordinatorResponse)
 	if !isForeign(body.CoordinatorKey) {
 		resp.ErrorCode = kerr.GroupAuthorizationFailed.Code
-		resp.ErrorMessage = kmsg.StringPtr("groups that begin with " + ownGroups + " are the service's own")
+		resp.ErrorMessage = kmsg.StringPtr("groups that begin with " + strings.Join(ownGroups, " or ") + " are the service's own")
 		resp.NodeID, resp.Port = -1, -1
 		return req.responseFrame(resp), nil
 	}

@@ -3,6 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -11,7 +12,6 @@ import (
 const (
 	eventTopics = "svc.event."
 	callTopic   = "svc.call"
-	ownGroups   = "svc."
 
 	// A fetch gives at least one whole batch, so these hold back nothing; they
 	// bound the memory of an answer and the time the broker remembers a client
@@ -19,6 +19,10 @@ const (
 	maxFetchBytes      = 16 << 20
 	maxFetchWaitMillis = 30_000
 )
+
+// ownGroups begin the names of the consumer groups of the service, and of those
+// that it may have one day.
+var ownGroups = []string{"hooklog-", "svc."}
 
 var (
 	errReadOnly    = errors.New("request to write")
@@ -31,7 +35,9 @@ func isVisible(topic string) bool {
 }
 
 // isForeign tells the clients' consumer groups from the service's own.
-func isForeign(group string) bool { return !strings.HasPrefix(group, ownGroups) }
+func isForeign(group string) bool {
+	return !slices.ContainsFunc(ownGroups, func(prefix string) bool { return strings.HasPrefix(group, prefix) })
+}
 
 // check holds requests that pass on unchanged to the rules. Metadata never
 // shows a hidden topic and no coordinator is named for an own group, so a

@@ -1,0 +1,133 @@
+// Package actions carries out the steps of pipelines that the language does not
+// know itself: the commands of the service, events, messages, HTTP requests, and
+// the question who a pipeline may run as. It asks for every right anew when a step
+// is run, and gives every command an id that a repeated run gives it again. It
+// reads no source, and does not know when a pipeline is run: that is
+// transport/pipelines and its runner.
+package actions
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"hooklog/domain/access"
+	"hooklog/domain/call"
+	"hooklog/domain/record"
+	"hooklog/transport/commands"
+	"hooklog/transport/pipelines/outbound"
+)
+
+// Commands carries out the commands of the catalog.
+type Commands interface {
+	Run(ctx context.Context, req commands.Request) (any, error)
+}
+
+// Registry is the fold of the commands.
+type Registry interface {
+	Policy() access.Policy
+	// User finds a local user that lives.
+	User(name string) (access.User, bool, error)
+	// Listeners are the pipelines that an event starts, as name@version.
+	Listeners(eventKey string) []string
+}
+
+// Calls is the fold of svc.call: it knows where the events lie.
+type Calls interface {
+	// Wait returns when the record at the position is folded.
+	Wait(ctx context.Context, at record.Position) error
+	// Current returns when all that is on the log now is folded.
+	Current(ctx context.Context) error
+	NewestEvent(pattern string, readable func(key string) bool) (call.Event, string, bool, error)
+	EventByTrace(traceID string) (call.Event, string, bool, error)
+}
+
+// Reader reads the log.
+type Reader interface {
+	ReadAt(ctx context.Context, at record.Position) (record.Record, error)
+}
+
+// Topics appends events to their topics, which it makes first where they are
+// missing. release is called when the log has let go of the record.
+type Topics interface {
+	AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error)
+}
+
+// Journal appends to a topic and partition.
+type Journal interface {
+	AppendWait(ctx context.Context, r *record.Record) (record.Position, error)
+}
+
+// Ring makes what cannot be guessed without the key ring.
+type Ring interface {
+	Fingerprint(data []byte) string
+}
+
+// Deps are the collaborators of Actions.
+type Deps struct {
+	Log      *slog.Logger
+	Now      func() time.Time
+	Commands Commands
+	Registry Registry
+	Calls    Calls
+	Reader   Reader
+	Topics   Topics
+	Journal  Journal
+	Ring     Ring
+	// CallPartitions is how many partitions svc.call has.
+	CallPartitions func() int32
+	// HTTP sends requests; nil means that there is no http.request.
+	HTTP *outbound.Client
+}
+
+// Config are the values of Actions.
+type Config struct {
+	// BaseURL is what the sources of events begin with.
+	BaseURL string
+	// MessageTopics are the only ones that message.send writes to.
+	MessageTopics []string
+	// Timeout bounds a pipeline that a caller runs.
+	Timeout time.Duration
+	// Parallel is how many such pipelines run at once.
+	Parallel int
+}
+
+// Actions carries out steps.
+type Actions struct {
+	cfg Config
+	Deps
+	callers *semaphore.Weighted
+}
+
+// New makes the actions.
+func New(cfg Config, deps Deps) *Actions {
+	return &Actions{cfg: cfg, Deps: deps, callers: semaphore.NewWeighted(int64(cfg.Parallel))}
+}
+
+// Origin is what a run comes from.
+type Origin struct {
+	// Call is the correlation id of the call that triggered the run, or the id of the
+	// command by which a caller runs it.
+	Call     string
+	Pipeline string
+	Version  int
+	// Attempt is the run's, which run.retry raises.
+	Attempt int
+	// Caller is whom the run begins as. What a call triggers begins as anonymousUser.
+	Caller commands.Caller
+	// Owner is whose rights the pipeline borrows; empty is the caller.
+	Owner string
+	// Trigger is the event that started the run; nil when a caller did.
+	Trigger *Trigger
+}
+
+// Trigger is the event that started a run.
+type Trigger struct {
+	EventKey, TraceID, Last6, Traceparent string
+	// Accepted is where the accepted record of the call lies.
+	Accepted record.Position
+	// Depth counts the events that led to this one.
+	Depth int
+}

@@ -1,0 +1,244 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hooklog/domain/access"
+	"hooklog/domain/call"
+	"hooklog/domain/fault"
+	"hooklog/domain/pipeline"
+	"hooklog/domain/record"
+	"hooklog/transport/commands"
+	"hooklog/transport/pipelines"
+	"hooklog/transport/pipelines/actions"
+)
+
+const (
+	// retryPause lies between two tries of what the log did not answer.
+	retryPause = 200 * time.Millisecond
+	// eventRoom and eventGrowth tell what an event takes, as a message and as
+	// values, by the size of its body.
+	eventRoom   = 64 << 10
+	eventGrowth = 8
+)
+
+// task is one run to make.
+type task struct {
+	call     call.Accepted
+	at       record.Position // of the record that asks for it
+	listener string
+	attempt  int
+	retry    *call.Retried // what opened the attempt; nil for the first
+	// doubt is the offset up to which the fold must be asked whether the run is
+	// due; negative means that it is.
+	doubt int64
+}
+
+// handle makes the run that a task asks for, if it is due, and reports whether
+// there is nothing left to do. False means that the partition was lost.
+func (l *lane) handle(ctx context.Context, t task) bool {
+	if t.doubt >= 0 {
+		due, err := l.due(ctx, &t)
+		if err != nil {
+			l.fail(err) // of no consequence when the partition is lost already
+			return false
+		}
+		if !due {
+			return true
+		}
+	}
+	release, err := l.admit(ctx, &t)
+	if err != nil {
+		return false
+	}
+	defer release()
+	return l.complete(ctx, &t, l.run(ctx, &t))
+}
+
+// due asks the fold whether a run is to be made, and completes what a retry does
+// not tell of its call.
+func (l *lane) due(ctx context.Context, t *task) (bool, error) {
+	if err := l.Calls.Wait(ctx, record.Position{Topic: t.at.Topic, Partition: t.at.Partition, Offset: t.doubt}); err != nil {
+		return false, err
+	}
+	history, ok, err := l.Calls.Run(t.call.CorrelationID)
+	if err != nil || !ok {
+		return false, err
+	}
+	if t.retry != nil {
+		t.call = history.Accepted
+		opened := slices.ContainsFunc(history.Retries, func(r call.Retried) bool {
+			return r.Listener == t.listener && r.Attempt == t.attempt && r.CommandID == t.retry.CommandID
+		})
+		if !opened {
+			return false, nil
+		}
+	} else if history.Event != t.call.Event {
+		return false, nil // a repeat: the first accepted record counts
+	}
+	latest := history.Run(t.listener)
+	return latest.Attempt == t.attempt && latest.Status == call.Processing, nil
+}
+
+// admit waits for a place among the runs of the event key, among all, and in
+// memory, in this order: who waits for the first holds none of the others.
+func (l *lane) admit(ctx context.Context, t *task) (release func(), err error) {
+	leave, err := l.keys.acquire(ctx, t.call.EventKey)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.slots.Acquire(ctx, 1); err != nil {
+		leave()
+		return nil, err
+	}
+	size := min(eventBytes, eventRoom+eventGrowth*int64(t.call.Size))
+	if err := l.memory.Acquire(ctx, size); err != nil {
+		l.slots.Release(1)
+		leave()
+		return nil, err
+	}
+	return func() {
+		l.memory.Release(size)
+		l.slots.Release(1)
+		leave()
+	}, nil
+}
+
+// ended is what a run came to. A run that could not begin has neither outcome nor
+// steps.
+type ended struct {
+	started time.Time
+	owner   string
+	outcome pipelines.Outcome
+	steps   Steps
+	err     error
+}
+
+func (l *lane) run(ctx context.Context, t *task) (e ended) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			l.Log.ErrorContext(ctx, "Run panicked", "panic", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
+			e.err = fault.New(fault.Internal, "the run broke")
+		}
+	}()
+	e.started = l.Now().UTC()
+	e.outcome.User = access.Anonymous
+	p, err := l.program(ctx, t.listener)
+	if err != nil {
+		e.err = err
+		return e
+	}
+	e.owner = p.owner
+	event, err := l.event(ctx, t)
+	if err != nil {
+		e.err = err
+		return e
+	}
+	body, err := pipelines.Decode(event.Value)
+	if err != nil {
+		e.err = fault.New(fault.Internal, "The event on the log is no JSON.")
+		return e
+	}
+	e.steps = l.Steps(origin(t, p, &event))
+	e.outcome, e.err = p.program.Run(ctx, pipelines.Run{
+		Body: body, User: access.Anonymous, Timeout: l.cfg.Timeout,
+		Log: l.Log.With("webhook_trace_id", t.call.TraceID, "pipeline", p.name),
+	}, e.steps)
+	return e
+}
+
+// event reads the event of the call. While the log does not answer, it is asked
+// again.
+func (l *lane) event(ctx context.Context, t *task) (record.Record, error) {
+	for {
+		event, err := actions.ReadRecord(ctx, l.Events, t.call.Event)
+		if !fault.Is(err, fault.Unavailable) || pause(ctx, retryPause) != nil {
+			return event, err
+		}
+	}
+}
+
+func origin(t *task, p *program, event *record.Record) actions.Origin {
+	depth, _ := strconv.Atoi(event.Header(record.HeaderDepth)) // 0 without one
+	return actions.Origin{
+		Call: t.call.CorrelationID, Pipeline: p.name, Version: p.version, Attempt: t.attempt,
+		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner,
+		Trigger: &actions.Trigger{
+			EventKey: t.call.EventKey, TraceID: t.call.TraceID, Last6: t.call.Last6,
+			Traceparent: event.Header(record.HeaderTraceparent), Accepted: t.at, Depth: depth,
+		},
+	}
+}
+
+// program is a compiled version of a pipeline.
+type program struct {
+	name    string
+	version int
+	owner   string
+	program *pipelines.Program
+}
+
+// program finds the version that a call names.
+func (l *lane) program(ctx context.Context, listener string) (*program, error) {
+	if p, ok := l.programs.Get(listener); ok {
+		return p, nil
+	}
+	stored, err := l.stored(ctx, listener)
+	if err != nil {
+		return nil, err
+	}
+	source, err := l.Ring.Open(pipeline.BodyField, stored.SealedFor, stored.Body)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "The key ring cannot open the pipeline.").Because(err)
+	}
+	compiled, err := pipelines.Compile(source, l.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{name: stored.Name, version: stored.Version, owner: stored.Owner(), program: compiled}
+	l.programs.Add(listener, p)
+	return p, nil
+}
+
+// stored waits until this instance has folded the version, unless there is none on
+// the log.
+func (l *lane) stored(ctx context.Context, listener string) (pipeline.Pipeline, error) {
+	name, number, _ := strings.Cut(listener, "@")
+	version, err := strconv.Atoi(number)
+	if err != nil || version < 1 {
+		return pipeline.Pipeline{}, pipeline.ErrUnknown()
+	}
+	for current := false; ; {
+		p, ok, err := l.Registry.Pipeline(name, version)
+		switch {
+		case err != nil:
+			return p, err
+		case ok:
+			return p, nil
+		case current:
+			return p, pipeline.ErrUnknown()
+		}
+		err = l.Registry.Current(ctx)
+		current = err == nil
+		if err != nil && pause(ctx, retryPause) != nil {
+			return p, err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
