@@ -18,7 +18,6 @@ import (
 
 	"hooklog/cmd/settings"
 	"hooklog/domain/call"
-	"hooklog/domain/record"
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
 	"hooklog/projections/results"
@@ -26,6 +25,7 @@ import (
 	"hooklog/transport/commands"
 	"hooklog/transport/httpapi"
 	"hooklog/transport/kafka/embedded/window"
+	"hooklog/transport/pipelines/actions"
 )
 
 // appendTimeout is a handler's own deadline for the log: what is not confirmed
@@ -49,6 +49,7 @@ type App struct {
 	fronts  *fronts
 	engine  *engine
 	api     *httpapi.API
+	actions *actions.Actions
 	status  *status
 	baseURL string
 	window  net.Addr // nil when off
@@ -87,6 +88,7 @@ func (a *App) open(ctx context.Context, cfg settings.Config, deps Deps) (err err
 		func() error { return a.engine.bootstrap(ctx) },
 		a.openWindow,
 		a.openAPI,
+		a.openRunner,
 	} {
 		if err := step(); err != nil {
 			return errors.Join(err, a.engine.close())
@@ -135,10 +137,16 @@ func (a *App) openAPI() error {
 		Registry:         e.registry,
 		Ring:             e.ring,
 		Topics:           e.events,
-		Hash:             auth.Hash,
+		Hash:             id.hash,
 		AccessPartitions: e.accessPartitions,
+		Runs:             runsView{e.runs, e.calls},
+		Compile:          a.compile,
+		RunPipeline:      a.runPipeline,
 	})
 	e.onClose(func() error { dispatcher.Close(); return nil })
+	if err := a.openActions(dispatcher); err != nil {
+		return err
+	}
 	a.api = httpapi.New(httpapi.Config{
 		BaseURL:       a.baseURL,
 		ResultWindow:  e.cfg.ResultWindow,
@@ -159,12 +167,12 @@ func (a *App) openAPI() error {
 		RealmPrefix:    id.prefix,
 		Commands:       dispatcher,
 		Gates:          gatesView{e.registry, e},
-		Listeners:      func(string) []string { return nil },
+		Listeners:      e.registry.Listeners,
 		Events:         e.events,
 		Calls:          e.log,
 		Results:        resultsView{e.results, e.calls},
 		Values:         e.ring,
-		CallPartitions: func() int32 { return e.source.topics[record.TopicCall].Partitions },
+		CallPartitions: e.callPartitions,
 		Ready:          a.ready,
 	})
 	e.onClose(func() error { a.api.Close(); return nil })

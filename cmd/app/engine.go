@@ -15,6 +15,7 @@ import (
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
 	"hooklog/projections/results"
+	"hooklog/projections/runs"
 	"hooklog/projections/sessions"
 	"hooklog/projections/store"
 	"hooklog/transport/kafka"
@@ -42,6 +43,7 @@ type engine struct {
 	source   *source
 	registry *registry.Registry
 	results  *results.Results
+	runs     *runs.Runs
 	sessions *sessions.Sessions
 	commands *fold.Runner
 	calls    *fold.Runner
@@ -189,9 +191,10 @@ func (e *engine) openProjections() error {
 		return err
 	}
 	e.results = results.New(rows)
+	e.runs = runs.New(rows)
 	e.sessions = sessions.New(rows)
 	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
-	e.calls = fold.NewRunner(e.results, rows, e.source, e.deps.Log).Paced(callsPause)
+	e.calls = fold.NewRunner(callViews(e.results, e.runs), rows, e.source, e.deps.Log).Paced(callsPause)
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -215,7 +218,9 @@ func (e *engine) openProjections() error {
 	return nil
 }
 
-func (e *engine) runners() []*fold.Runner { return []*fold.Runner{e.commands, e.calls, e.wishes} }
+func (e *engine) runners() []*fold.Runner {
+	return []*fold.Runner{e.commands, e.calls, e.wishes}
+}
 
 // recovered returns when every projection runs.
 func (e *engine) recovered(ctx context.Context) error {
@@ -238,6 +243,21 @@ func (e *engine) recovered(ctx context.Context) error {
 	}
 	return nil
 }
+
+// callViews are folded from svc.call by one reader.
+func callViews(results *results.Results, runs *runs.Runs) fold.Projection {
+	return fold.Together("calls", results, runs)
+}
+
+// runsView joins the runs with the fold of the calls.
+type runsView struct {
+	*runs.Runs
+	runner *fold.Runner
+}
+
+func (v runsView) Current(ctx context.Context) error { return v.runner.Current(ctx) }
+
+func (v runsView) Wait(ctx context.Context, at record.Position) error { return v.runner.Wait(ctx, at) }
 
 var errStale = errors.New("the fold was not confirmed to be current")
 
@@ -266,6 +286,8 @@ func (e *engine) fail(err error) {
 	default:
 	}
 }
+
+func (e *engine) callPartitions() int32 { return e.source.topics[record.TopicCall].Partitions }
 
 func (e *engine) accessPartitions() int32 { return e.source.topics[record.TopicAccess].Partitions }
 

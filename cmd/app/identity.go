@@ -22,6 +22,8 @@ type identity struct {
 	// realm serves the own realm at its prefix; nil with an external issuer.
 	realm  http.Handler
 	prefix string
+	// hash is for the passwords of local users.
+	hash func(secret.Password) (string, error)
 }
 
 // openIdentity makes the own realm, or reaches out for the external issuer that
@@ -36,7 +38,7 @@ func (a *App) openIdentity(instance string, proxies auth.Proxies) (identity, err
 	if err != nil {
 		return identity{}, err
 	}
-	var id identity
+	id := identity{hash: local.Hash}
 	var schemes auth.Schemes
 	if e.cfg.External() {
 		schemes, err = e.outside(local)

@@ -14,6 +14,7 @@ import (
 	"hooklog/projections/fold"
 	views "hooklog/projections/registry"
 	"hooklog/projections/results"
+	"hooklog/projections/runs"
 	"hooklog/projections/sessions"
 	"hooklog/projections/store"
 )
@@ -73,7 +74,7 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 		return nil, nil
 	}
 	var losses []*fold.Stopped
-	for _, p := range []fold.Projection{commands, results.New(rows), sessions.New(rows)} {
+	for _, p := range []fold.Projection{commands, callViews(results.New(rows), runs.New(rows)), sessions.New(rows)} {
 		err := fold.NewRunner(p, rows, e.source, e.deps.Log).Check(ctx)
 		var stopped *fold.Stopped
 		switch {

@@ -102,15 +102,35 @@ func (l *Local) check(ctx context.Context, u access.User, p secret.Password) (bo
 }
 
 func (l *Local) verify(ctx context.Context, id [sha256.Size]byte, u access.User, p secret.Password) (bool, error) {
-	waiting, cancel := context.WithTimeout(ctx, hashWait)
-	defer cancel()
-	if err := l.turns.Acquire(waiting, 1); err != nil {
-		return false, fault.New(fault.Unavailable, "There are too many log-ins at once.").After(time.Second)
+	done, err := l.turn(ctx)
+	if err != nil {
+		return false, err
 	}
-	defer l.turns.Release(1)
+	defer done()
 	ok, err := Verify(u.PasswordHash, p)
 	if ok {
 		l.verified.Add(id, l.now().Add(remember))
 	}
 	return ok, err
+}
+
+// Hash makes the hash of a new password. It waits for its turn like every log-in:
+// whoever has a name here can ask for it, even who may set no password.
+func (l *Local) Hash(p secret.Password) (string, error) {
+	done, err := l.turn(context.Background())
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return Hash(p)
+}
+
+// turn waits until something may be hashed; done must be called behind it.
+func (l *Local) turn(ctx context.Context) (done func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, hashWait)
+	defer cancel()
+	if err := l.turns.Acquire(waiting, 1); err != nil {
+		return nil, fault.New(fault.Unavailable, "There are too many log-ins at once.").After(time.Second)
+	}
+	return func() { l.turns.Release(1) }, nil
 }

@@ -1,8 +1,12 @@
 package auth_test
 
 import (
+	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
@@ -48,4 +52,43 @@ func TestTheSameLogInManyTimesAtOnceIsHashedOnce(t *testing.T) {
 		})
 	}
 	callers.Wait()
+}
+
+// All at once they would take 1900 MiB.
+func TestNewPasswordsWaitForTheirTurnToBeHashed(t *testing.T) {
+	local, err := auth.NewLocal(newUsers(t), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	before, peak := heap(), uint64(0)
+	var hashed atomic.Int64
+	var callers sync.WaitGroup
+	for range 100 {
+		callers.Go(func() {
+			hash, err := local.Hash(secret.NewPassword(password))
+			switch {
+			case err == nil && strings.HasPrefix(hash, "$argon2id$"):
+				hashed.Add(1)
+			case !fault.Is(err, fault.Unavailable): // which is for who waits too long
+				t.Errorf("got %q, %v", hash, err)
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() { callers.Wait(); close(over) }()
+	for hashing := true; hashing; {
+		select {
+		case <-over:
+			hashing = false
+		case <-time.After(time.Millisecond):
+		}
+		peak = max(peak, heap())
+	}
+	if hashed.Load() == 0 {
+		t.Error("nothing was hashed")
+	}
+	if limit := before + 400<<20; peak > limit {
+		t.Errorf("the heap had %d MiB", peak>>20)
+	}
 }

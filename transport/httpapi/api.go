@@ -44,6 +44,8 @@ type Config struct {
 // Commands runs management commands. The answer is written as JSON.
 type Commands interface {
 	Run(ctx context.Context, req commands.Request) (any, error)
+	// RunSource runs a pipeline that the caller brought.
+	RunSource(ctx context.Context, req commands.Request, source []byte) (any, error)
 }
 
 // Gates finds living, enabled webhooks, in memory.

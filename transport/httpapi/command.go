@@ -15,11 +15,8 @@ const maxIdempotencyKey = 255
 // the caller sent is looked at.
 func (a *API) command(c catalog.Command) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := a.deps.Authenticate(r)
+		caller, err := a.caller(r)
 		if err != nil {
-			return err
-		}
-		if err := a.userCommands.take(caller.Principal, 1, a.deps.Now()); err != nil {
 			return err
 		}
 		req := commands.Request{Caller: caller, Command: c}
@@ -39,13 +36,26 @@ func (a *API) command(c catalog.Command) handler {
 		if err != nil {
 			return err
 		}
-		body, err := encodeJSON(answer)
-		if err != nil {
-			return fmt.Errorf("encode the answer of %s: %w", c.Name, err)
-		}
-		write(w, http.StatusOK, contentJSON, body)
-		return nil
+		return writeAnswer(w, c.Name, answer)
 	}
+}
+
+// caller finds out who runs a command, and holds each user to a rate.
+func (a *API) caller(r *http.Request) (commands.Caller, error) {
+	caller, err := a.deps.Authenticate(r)
+	if err != nil {
+		return commands.Caller{}, err
+	}
+	return caller, a.userCommands.take(caller.Principal, 1, a.deps.Now())
+}
+
+func writeAnswer(w http.ResponseWriter, command string, answer any) error {
+	body, err := encodeJSON(answer)
+	if err != nil {
+		return fmt.Errorf("encode the answer of %s: %w", command, err)
+	}
+	write(w, http.StatusOK, contentJSON, body)
+	return nil
 }
 
 // idempotencyKey refuses a key that is empty: its sender believes to have one.

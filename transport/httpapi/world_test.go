@@ -407,6 +407,12 @@ type dispatcher struct {
 	answer   any
 	err      error
 	requests []commands.Request
+	source   string // of the last pipeline
+}
+
+func (d *dispatcher) RunSource(ctx context.Context, r commands.Request, source []byte) (any, error) {
+	d.source = string(source)
+	return d.Run(ctx, r)
 }
 
 func (d *dispatcher) Run(_ context.Context, r commands.Request) (any, error) {

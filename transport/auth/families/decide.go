@@ -3,6 +3,7 @@ package families
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,6 +11,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
 	"hooklog/domain/session"
+	"hooklog/transport/auth"
 )
 
 func parse(given secret.Password) (session.Token, error) {
@@ -62,7 +64,7 @@ func (f *Families) decide(ctx context.Context, w session.Wish) (session.Family, 
 	select {
 	case decided := <-outcomes:
 		f.report(decided)
-		return decided.Family, decided.Outcome.Err()
+		return decided.Family, spent(decided.Outcome)
 	case <-ctx.Done():
 		return session.Family{}, unconfirmed(ctx.Err())
 	}
@@ -73,6 +75,17 @@ func (f *Families) report(d session.Decided) {
 	if d.Outcome == session.Reused {
 		f.Log.Warn("Refresh token came again, so its family was ended", "user", d.Family.User, "client", d.Family.Client)
 	}
+}
+
+// spent is nil for a wish that was granted. Who is refused although the family of
+// the token is known had one of its tokens, and does not guess.
+func spent(o session.Outcome) error {
+	err := o.Err()
+	if err == nil {
+		return nil
+	}
+	refused := fault.From(err)
+	return refused.Because(fmt.Errorf("%w: %w", refused.Unwrap(), auth.ErrOutdated))
 }
 
 func unconfirmed(cause error) error {

@@ -97,7 +97,7 @@ func (f *Families) Rotate(ctx context.Context, given secret.Password, client str
 	wish := f.wish(session.Rotate, before)
 	wish.Client, wish.Token, wish.Successor = client, token.Hash(), successor.Hash()
 	if _, outcome := session.Decide(&before, wish); outcome.Lasting() {
-		return refused(outcome.Err()) // which the log need not hear
+		return refused(spent(outcome)) // which the log need not hear
 	}
 	after, err := f.decide(ctx, wish)
 	if err != nil {
@@ -116,7 +116,7 @@ func (f *Families) Alive(ctx context.Context, given secret.Password) (session.Fa
 	settled := func(family session.Family) bool { return alive(family) || family.Over(f.now()) }
 	family, err := f.find(ctx, token, settled)
 	if err == nil && !alive(family) {
-		err = session.Unknown.Err()
+		err = spent(session.Unknown)
 	}
 	if err != nil {
 		return session.Family{}, err

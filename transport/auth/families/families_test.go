@@ -10,6 +10,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
 	"hooklog/domain/session"
+	"hooklog/transport/auth"
 )
 
 func TestALifeOfAFamily(t *testing.T) {
@@ -117,6 +118,9 @@ func TestRefusedRotations(t *testing.T) {
 			if reason(err) != tt.then || !fault.Is(err, fault.Unauthenticated) || !got.IsZero() {
 				t.Errorf("got %v, want %s", err, tt.then)
 			}
+			if guessed := !errors.Is(err, auth.ErrOutdated); guessed != (tt.then == session.Unknown) {
+				t.Errorf("a guess: %v (%v)", guessed, err)
+			}
 			if n := len(w.records) - before; n != tt.appends {
 				t.Errorf("%d records were appended, want %d", n, tt.appends)
 			}
@@ -126,6 +130,9 @@ func TestRefusedRotations(t *testing.T) {
 			}
 			if over := i.families[parsed.Family()].Over(w.now); over != tt.ends {
 				t.Errorf("the family is over: %v", over)
+			}
+			if _, err := i.Alive(t.Context(), first); tt.ends && !errors.Is(err, auth.ErrOutdated) {
+				t.Errorf("who shows a token of an ended family is said to guess: %v", err)
 			}
 			warned := strings.Contains(w.logs.String(), "Refresh token came again")
 			if warned != (tt.then == session.Reused) {

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"hooklog/domain/catalog"
+	"hooklog/domain/event"
+	"hooklog/domain/fault"
+	"hooklog/transport/commands"
+)
+
+const (
+	pipelinePath = "/api/v3/pipeline"
+	// maxPipeline is the largest pipeline in bytes.
+	maxPipeline = 256 << 10
+)
+
+// pipeline runs the pipeline of the body once, as the caller, and answers its
+// final body. In policies and on the log it is pipeline.run.
+func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
+	caller, err := a.caller(r)
+	if err != nil {
+		return err
+	}
+	run, _ := catalog.Lookup(catalog.PipelineRun)
+	req := commands.Request{Caller: caller, Command: run}
+	if req.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
+		return err
+	}
+	if r.URL.RawQuery != "" {
+		return fault.New(fault.Invalid, "A pipeline takes no parameters; write them into it.")
+	}
+	source, err := pipelineSource(w, r)
+	if err != nil {
+		return err
+	}
+	answer, err := a.deps.Commands.RunSource(r.Context(), req, source)
+	if err != nil {
+		return err
+	}
+	return writeAnswer(w, catalog.PipelineRun, answer)
+}
+
+// pipelineSource reads the body as text: JSON is YAML too.
+func pipelineSource(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if hasContentEncoding(r.Header) {
+		return nil, errContentEncoding()
+	}
+	switch kind := mediaType(r.Header); {
+	case kind == "application/yaml", kind == "application/x-yaml", kind == "text/yaml", event.IsJSONType(kind):
+	default:
+		return nil, fault.New(fault.Unsupported, "The body must be application/yaml or %s.", contentJSON)
+	}
+	in, err := newInflow(w, r, maxPipeline, nil)
+	if err != nil {
+		return nil, err
+	}
+	var c content
+	defer c.release()
+	if err := c.receiveWhole(&in); err != nil {
+		return nil, err
+	}
+	return append([]byte(nil), c.body...), nil // c's memory is lent
+}
