@@ -95,8 +95,8 @@ type Deps struct {
 	// Realm serves the own realm below RealmPrefix; nil where there is none.
 	Realm       http.Handler
 	RealmPrefix string
-	Commands     Commands
-	Gates        Gates
+	Commands    Commands
+	Gates       Gates
 	// Listeners lists the pipelines of an event key as name@version.
 	Listeners func(eventKey string) []string
 	// Events takes events and makes their topics where they are missing.

@@ -47,7 +47,7 @@ type inflow struct {
 	// since is when the pace was last counted anew; paced is what had come by then.
 	since time.Time
 	paced int
-	taken           int // steps
+	taken int // steps
 	// failed is why the rest cannot be read, as the caller is told.
 	failed error
 }
