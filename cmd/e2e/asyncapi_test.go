@@ -155,14 +155,16 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 	slow := s.slow("orders@1", "stock@2")
 	slow.done("orders@1", 1, `{"stored":true}`)
 	slow.failed("stock@2", 1)
+	s.manageIdentity()
+	s.logInAndOut()
 
-	const looks = 2 // written behind the answer
-	eventually(t, "the looks are on the log", func() bool { return len(s.records("svc.access")) == looks })
+	// Two looks and three grants are written behind their answers.
+	eventually(t, "all of them are on the log", func() bool { return len(s.records("svc.access")) == 5 })
 	s.call(hook.UUID, asJSON, "1").want(http.StatusNotFound)
-	s.stop() // writes the counts of refused calls
+	s.stop() // writes the counts of refused calls and of failed log-ins
 
 	seen := map[string]int{}
-	topics := []string{"svc.command", "svc.call", "svc.access"}
+	topics := []string{"svc.command", "svc.call", "svc.access", "svc.session"}
 	for eventKey := range kinds {
 		topics = append(topics, "svc.event."+eventKey)
 	}

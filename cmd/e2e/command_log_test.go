@@ -76,7 +76,7 @@ func TestCommandRecords(t *testing.T) {
 			t.Errorf("%d records became %d", before, after)
 		}
 	})
-	t.Run("no token, password or authorization is in the clear on svc.command, svc.access and svc.call", func(t *testing.T) {
+	t.Run("no token, password or authorization is in the clear on svc.command, svc.access, svc.call and svc.session", func(t *testing.T) {
 		secrecy(t, s.in(t), hook)
 	})
 }
@@ -133,13 +133,16 @@ func secrecy(t *testing.T, s *service, hook webhook) {
 	s.send(http.MethodGet, hook.WebhookURL, nil, "Authorization", basic("admin", adminPassword)).want(http.StatusOK)
 	unknown := uuid.NewString()
 	s.command("webhook.delete", "uuid="+unknown).refused(http.StatusNotFound)
+	granted := s.passwordGrant("admin", adminPassword).granted()
+	s.refresher(granted.Refresh).run("webhook.list").want(http.StatusOK)
+	s.rotate(granted.Refresh).granted()
 
 	authorization := basic("admin", adminPassword)
 	secrets := []string{
-		hook.UUID, unknown, strings.ReplaceAll(hook.UUID, "-", ""), base64.StdEncoding.EncodeToString([]byte(hook.UUID)),
+		granted.Access, granted.Refresh, hook.UUID, unknown, strings.ReplaceAll(hook.UUID, "-", ""), base64.StdEncoding.EncodeToString([]byte(hook.UUID)),
 		adminPassword, authorization, authorization[len("Basic "):],
 	}
-	for _, topic := range []string{record.TopicCommand, record.TopicAccess, record.TopicCall} {
+	for _, topic := range []string{record.TopicCommand, record.TopicAccess, record.TopicCall, record.TopicSession} {
 		if len(s.records(topic)) == 0 {
 			t.Fatalf("nothing is on %s", topic)
 		}

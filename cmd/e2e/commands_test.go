@@ -54,7 +54,7 @@ func TestCommandsOverHTTP(t *testing.T) {
 	})
 	t.Run("404 is the answer to an unknown command, and to those that only the machine's operator has", func(t *testing.T) {
 		s := s.in(t)
-		for _, name := range []string{"webhook.putt", "webhook.PUT", "webhook", "user.put", "cluster.init", "admin.reset", "set"} {
+		for _, name := range []string{"webhook.putt", "webhook.PUT", "webhook", "key.init", "cluster.init", "admin.reset", "set"} {
 			s.run(http.MethodPost, name, "", "").refused(http.StatusNotFound)
 			s.run(http.MethodGet, name, "", "").refused(http.StatusNotFound)
 		}

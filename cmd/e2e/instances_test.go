@@ -110,8 +110,9 @@ func race(t *testing.T, one, two *service) {
 
 // equalDumps ends both instances. What no release can decode is part of the fold.
 func equalDumps(t *testing.T, one, two *service) {
-	for _, topic := range []string{record.TopicCommand, record.TopicCall} {
-		one.in(t).produce(&kgo.Record{Topic: topic, Value: []byte("no command and no call")})
+	one.in(t).passwordGrant("admin", adminPassword).granted()
+	for _, topic := range []string{record.TopicCommand, record.TopicCall, record.TopicSession} {
+		one.in(t).produce(&kgo.Record{Topic: topic, Value: []byte("neither command nor call nor wish")})
 	}
 	both := []*service{one, two}
 	for _, s := range both {
@@ -125,7 +126,7 @@ func equalDumps(t *testing.T, one, two *service) {
 		s.stop()
 		dumps = append(dumps, dump(t, s.cfg.StateDir()))
 	}
-	for _, part := range []string{"registry\\x00webhook", "registry\\x00outcome", "results\\x00", "checkpoint\\x00", "parked\\x00registry", "parked\\x00results"} {
+	for _, part := range []string{"registry\\x00webhook", "registry\\x00outcome", "results\\x00", "runs\\x00", "sessions\\x00", "checkpoint\\x00", "parked\\x00registry", "parked\\x00calls", "parked\\x00sessions"} {
 		if !strings.Contains(dumps[0], part) {
 			t.Errorf("the dump has no %s", part)
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -27,6 +28,8 @@ type documented struct {
 	next   http.RoundTripper
 	// seen are the answers so far, as "METHOD path status".
 	seen map[string]bool
+	// schemes are the security schemes that a served request came with.
+	schemes map[string]bool
 }
 
 // documentOf reads the document that the service serves. The services at the
@@ -48,7 +51,7 @@ func documentOf(t *testing.T, s *service, urls ...string) *documented {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &documented{t: t, doc: doc, router: router, next: s.http.Transport, seen: map[string]bool{}}
+	d := &documented{t: t, doc: doc, router: router, next: s.http.Transport, seen: map[string]bool{}, schemes: map[string]bool{}}
 	s.http.Transport = d
 	return d
 }
@@ -92,19 +95,18 @@ func keep(body *io.ReadCloser) ([]byte, error) {
 }
 
 func (d *documented) check(req *http.Request, resp *http.Response) error {
-	route, _, err := d.router.FindRoute(req)
+	route, params, err := d.router.FindRoute(req)
 	switch {
 	case errors.Is(err, routers.ErrMethodNotAllowed):
 		return d.checkMethodNotAllowed(req, resp)
 	case err != nil:
 		return fmt.Errorf("%s: %w", req.URL.Path, err)
 	}
-	d.seen[fmt.Sprintf("%s %s %d", req.Method, route.Path, resp.StatusCode)] = true
 	if err := d.checkAnswer(req, route, resp); err != nil {
 		return err
 	}
 	if resp.StatusCode < http.StatusBadRequest {
-		return d.checkRequest(req, route)
+		return d.checkRequest(req, route, params)
 	}
 	return nil
 }
@@ -115,10 +117,13 @@ func (d *documented) checkMethodNotAllowed(req *http.Request, resp *http.Respons
 	if resp.StatusCode != http.StatusMethodNotAllowed {
 		return errors.New("the method is served but not documented")
 	}
-	item := d.doc.Paths.Value(req.URL.Path)
-	for method, op := range item.Operations() {
-		d.seen[fmt.Sprintf("%s %s %d", method, req.URL.Path, resp.StatusCode)] = true
-		route := &routers.Route{Spec: d.doc, Path: req.URL.Path, PathItem: item, Method: method, Operation: op}
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		asked := req.Clone(req.Context())
+		asked.Method = method
+		route, _, err := d.router.FindRoute(asked)
+		if err != nil {
+			continue // not documented for this path
+		}
 		if err := d.checkAnswer(req, route, resp); err != nil {
 			return err
 		}
@@ -127,6 +132,7 @@ func (d *documented) checkMethodNotAllowed(req *http.Request, resp *http.Respons
 }
 
 func (d *documented) checkAnswer(req *http.Request, route *routers.Route, resp *http.Response) error {
+	d.seen[fmt.Sprintf("%s %s %d", route.Method, route.Path, resp.StatusCode)] = true
 	body, err := keep(&resp.Body)
 	if err != nil {
 		return err
@@ -140,33 +146,56 @@ func (d *documented) checkAnswer(req *http.Request, route *routers.Route, resp *
 	})
 }
 
-func (d *documented) checkRequest(req *http.Request, route *routers.Route) error {
+func (d *documented) checkRequest(req *http.Request, route *routers.Route, params map[string]string) error {
 	return openapi3filter.ValidateRequest(req.Context(), &openapi3filter.RequestValidationInput{
-		Request: req,
-		Route:   route,
-		Options: &openapi3filter.Options{
-			SkipSettingDefaults: true,
-			AuthenticationFunc: func(_ context.Context, input *openapi3filter.AuthenticationInput) error {
-				if _, _, ok := input.RequestValidationInput.Request.BasicAuth(); !ok {
-					return errors.New("no Basic authorization")
-				}
-				return nil
-			},
-		},
+		Request:    req,
+		PathParams: params,
+		Route:      route,
+		Options:    &openapi3filter.Options{SkipSettingDefaults: true, AuthenticationFunc: d.authenticate},
 	})
+}
+
+// authenticate looks for the scheme of the header that a documented one asks for.
+func (d *documented) authenticate(_ context.Context, input *openapi3filter.AuthenticationInput) error {
+	scheme := map[string]string{"basic": "Basic ", "client": "Basic ", "bearer": "Bearer ", "refresh": "Refresh "}[input.SecuritySchemeName]
+	given := input.RequestValidationInput.Request.Header.Get("Authorization")
+	if scheme == "" || !strings.HasPrefix(given, scheme) {
+		return fmt.Errorf("no authorization by %s", input.SecuritySchemeName)
+	}
+	d.schemes[input.SecuritySchemeName] = true
+	return nil
 }
 
 // refuses fails the test where the document has nothing against a request.
 func (d *documented) refuses(req *http.Request) {
 	d.t.Helper()
-	route, _, err := d.router.FindRoute(req)
+	route, params, err := d.router.FindRoute(req)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if d.checkRequest(req, route) == nil {
+	if d.checkRequest(req, route, params) == nil {
 		d.t.Errorf("the document allows %s %s as it is", req.Method, req.URL.Path)
 	}
 }
+
+// operation is one method of a path as the service has it.
+type operation struct {
+	method, path string
+	*openapi3.Operation
+}
+
+// operations lists everything that can be asked.
+func (d *documented) operations() (all []operation) {
+	for path, item := range d.doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, operation{method, strings.ReplaceAll(path, "{namespace}", "hooklog"), op})
+		}
+	}
+	return all
+}
+
+// managed reports a management command: the one kind without rules of its own.
+func (o operation) managed() bool { return o.Security == nil }
 
 // answers lists the documented answers, as seen does.
 func (d *documented) answers() []string {

@@ -1,22 +1,26 @@
 package e2e_test
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
 )
 
-// slow is a call that pipelines listen to. Nobody runs them: the test appends
-// the records of its life itself.
+// slow is a call that pipelines listen to which wait for longer than any test.
+// The test appends the records of its life itself: the first completion counts.
 type slow struct {
 	s         *service
 	client    *kgo.Client
@@ -29,15 +33,47 @@ type slow struct {
 // needs brokers, because an embedded log lets nobody else write.
 func (s *service) slow(listeners ...string) *slow {
 	s.t.Helper()
-	c := &slow{s: s, client: s.kafka(), id: uuid.NewString(), traceID: "abcdef:abcdefghij"}
+	for _, listener := range listeners {
+		s.waits(listener)
+	}
+	c := &slow{s: s, client: s.kafka(kgo.UnknownTopicRetries(-1)), id: uuid.NewString(), traceID: "abcdef:abcdefghij"}
 	c.partition = call.Partition(c.id, s.cfg.EffectivePartitions())
+	ev := record.Record{Position: record.Position{Topic: c.topic()}, Time: c.now(), Value: []byte(`{"eventKey":"webhook.slow"}`)}
 	c.append(call.Accepted{
 		CorrelationID: c.id, TraceID: c.traceID, EventKey: "webhook.slow", Last6: "abcdef",
 		Received: c.now(), Method: http.MethodPost,
-		Event:     call.EventAt(record.Position{Topic: "svc.event.webhook.slow"}, record.Digest{}),
+		Event:     call.EventAt(c.append(ev, nil), record.ContentDigest(nil, ev.Value)),
 		Listeners: listeners,
 	}.Encode(c.partition))
 	return c
+}
+
+// waits makes sure that there is this version of a pipeline, which waits.
+func (s *service) waits(listener string) {
+	s.t.Helper()
+	name, version, _ := strings.Cut(listener, "@")
+	want, err := strconv.Atoi(version)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var have struct{ Version int }
+	if a := s.command("pipeline.get", "name="+name); a.status != http.StatusNotFound {
+		a.want(http.StatusOK).json(&have)
+	}
+	for have.Version < want {
+		s.command("pipeline.put", "name="+name, "body=pipeline: [wait: {seconds: 3600}]").want(http.StatusOK).json(&have)
+	}
+}
+
+// topic makes the topic of the event, which no webhook has.
+func (c *slow) topic() string {
+	c.s.t.Helper()
+	const topic = "svc.event.webhook.slow"
+	_, err := kadm.NewClient(c.client).CreateTopic(c.s.t.Context(), 1, 1, nil, topic)
+	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+		c.s.t.Fatal(err)
+	}
+	return topic
 }
 
 func (c *slow) now() time.Time { return c.s.clock.now().UTC().Truncate(time.Millisecond) }
@@ -60,7 +96,7 @@ func (c *slow) failed(listener string, attempt int) {
 	c.append(call.Completed{CorrelationID: c.id, Listener: listener, Attempt: attempt, Status: call.Failed, Finished: c.now()}.Encode(c.partition))
 }
 
-func (c *slow) append(r record.Record, err error) {
+func (c *slow) append(r record.Record, err error) record.Position {
 	c.s.t.Helper()
 	if err != nil {
 		c.s.t.Fatal(err)
@@ -72,6 +108,7 @@ func (c *slow) append(r record.Record, err error) {
 	if err := c.client.ProduceSync(c.s.t.Context(), out).FirstErr(); err != nil {
 		c.s.t.Fatal(err)
 	}
+	return record.Position{Topic: out.Topic, Partition: out.Partition, Offset: out.Offset}
 }
 
 // folded returns when the service has seen all that is on svc.call: before that,

@@ -170,7 +170,7 @@ func TestRecordsThatNobodyUnderstandsAreParked(t *testing.T) {
 	works(t, s, "webhook.before")
 	eventually(t, "both folds tell of parked records", func() bool {
 		logs := s.logs.String()
-		return strings.Contains(logs, `"projection":"registry","count"`) && strings.Contains(logs, `"projection":"results","count"`)
+		return strings.Contains(logs, `"projection":"registry","count"`) && strings.Contains(logs, `"projection":"calls","count"`)
 	})
 	s.restart()
 	works(t, s, "webhook.after")

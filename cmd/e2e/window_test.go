@@ -91,7 +91,7 @@ func TestKcatReadsTheEventsOfTheEmbeddedLog(t *testing.T) {
 		if err != nil || !strings.Contains(stdout, "svc.event.webhook.demo") || !strings.Contains(stdout, "svc.call") {
 			t.Fatalf("%v\n%s\n%s", err, stdout, stderr)
 		}
-		for _, own := range []string{"svc.command", "svc.access"} {
+		for _, own := range []string{"svc.command", "svc.access", "svc.session"} {
 			if strings.Contains(stdout, own) {
 				t.Errorf("it sees %s", own)
 			}

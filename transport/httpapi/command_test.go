@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
@@ -183,8 +185,9 @@ func TestAuthenticationComesBeforeParameters(t *testing.T) {
 	w.auth = fault.New(fault.Unauthenticated, "Who are you?")
 	rec := w.do(httptest.NewRequest(http.MethodPost, put+"?colour=red", untouched{t}))
 	wantProblem(t, rec, fault.Unauthenticated)
-	if got := rec.Header().Get("WWW-Authenticate"); got != `Basic realm="hooklog", charset="UTF-8"` {
-		t.Errorf("WWW-Authenticate %q", got)
+	challenges := []string{`Basic realm="hooklog", charset="UTF-8"`, `Bearer realm="hooklog"`}
+	if diff := cmp.Diff(challenges, rec.Header().Values("WWW-Authenticate")); diff != "" {
+		t.Errorf("WWW-Authenticate (-want +got):\n%s", diff)
 	}
 	w.auth = fault.New(fault.TooMany, "Slowly.").After(time.Second)
 	rec = w.get(list)

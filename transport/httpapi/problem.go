@@ -16,6 +16,10 @@ import (
 // defaultRetryAfter is for an Unavailable that does not say when to come back.
 const defaultRetryAfter = 2 * time.Second
 
+// challenges are one line each: there are clients that read no list. Refresh is no
+// scheme that a client could know by itself.
+var challenges = []string{`Basic realm="hooklog", charset="UTF-8"`, `Bearer realm="hooklog"`}
+
 // refusal is the failure of a call whose webhook is known: it has a trace id
 // and a log line of its own.
 type refusal struct {
@@ -87,7 +91,7 @@ func writeProblem(w http.ResponseWriter, p problem) {
 	case p.Kind == fault.Unavailable:
 		setRetryAfter(h, defaultRetryAfter)
 	case p.Kind == fault.Unauthenticated:
-		h.Set("WWW-Authenticate", `Basic realm="hooklog", charset="UTF-8"`)
+		h["Www-Authenticate"] = challenges
 	}
 	document := struct {
 		Type     string `json:"type"`

@@ -45,6 +45,7 @@ func TestNoSecretLeavesAServiceOnBrokers(t *testing.T) {
 			if stop != nil {
 				stop()
 				s.drive(t, p.url, calls(s.tokens[0].text)[:1])
+				s.drive(t, p.url, s.grants(s.changed.text)[:1])
 				s.wantStatuses(t, "503")
 			}
 			p.signal(t, syscall.SIGTERM)

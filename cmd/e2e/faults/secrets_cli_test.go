@@ -83,6 +83,7 @@ func TestNoSecretIsInWhatTheCommandLinePrints(t *testing.T) {
 		"admin reset by password":  {[]string{"admin", "reset", "--data-dir", folder}, "has the password in"},
 		"rebuild":                  {[]string{"rebuild", "--data-dir", folder}, s.plant},
 		"a password as a flag":     {[]string{"serve", "--admin-password=" + s.admin.text}, "unknown flag"},
+		"a secret as a flag":       {[]string{"serve", "--client-secret=" + s.user.text}, "unknown flag"},
 		"a password in a URL":      {[]string{"serve", "--base-url", "https://admin:" + s.bearer.text + "@example.org"}, "leave the user"},
 		"a password in the file":   {[]string{"serve", "--config", file("admin-password: "+s.bearer.text+"\nbroker-password: ["+s.cookie.text+"]", 0o600)}, s.plant},
 		"a password as the file":   {[]string{"serve", "--config", file(s.bearer.text, 0o600)}, s.plant},
@@ -103,7 +104,7 @@ func TestNoSecretIsInADumpOfTheSettings(t *testing.T) {
 	cfg := settings.Default()
 	cfg.DataDir = s.plant
 	cfg.AdminPassword, cfg.BrokerPassword = secret.NewPassword(s.admin.text), secret.NewPassword(s.broker.text)
-	cfg.EmbeddedReaderPassword = secret.NewPassword(s.reader.text)
+	cfg.EmbeddedReaderPassword, cfg.ClientSecret = secret.NewPassword(s.reader.text), secret.NewPassword(s.user.text)
 	found := &search{t: t, canaries: s.all()}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 		text := fmt.Sprintf(verb+verb+verb, cfg, &cfg, []settings.Config{cfg})

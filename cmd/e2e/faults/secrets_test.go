@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ type spies struct {
 	// plant is what every place is meant to show.
 	plant  string
 	tokens []canary
+	identity
 
 	answers  bytes.Buffer
 	statuses map[string]int
@@ -42,13 +44,15 @@ func newSpies() *spies {
 		},
 		reader: newPasswordCanary("reader's password"), wrongReader: newPasswordCanary("reader's wrong password"),
 		broker:   newPasswordCanary("password at the brokers"),
+		identity: newIdentity(),
 		plant:    "plant" + strings.ReplaceAll(uuid.NewString(), "-", "")[:12],
 		statuses: map[string]int{},
 	}
 }
 
 func (s *spies) all() []canary {
-	return append([]canary{s.admin, s.wrong, s.bearer, s.cookie, s.unknown, s.reader, s.wrongReader, s.broker}, s.tokens...)
+	known := []canary{s.admin, s.wrong, s.bearer, s.cookie, s.unknown, s.reader, s.wrongReader, s.broker, s.user, s.changed}
+	return slices.Concat(known, s.tokens, s.issued)
 }
 
 // start starts the binary with the passwords of the run.
@@ -138,6 +142,7 @@ func (s *spies) everything(t *testing.T, p *process) {
 			{method: "GET", target: "/readyz?token=" + token}, {method: "GET", target: "/debug/pprof/" + token}, {method: "GET", target: "//" + token},
 		})
 	}
+	s.logIns(t, p)
 	gone := s.hook(t, p, "gone")
 	basic := managed(gone, s.secretsOfUsers)[0].headers[0]
 	s.drive(t, p.url, []request{
