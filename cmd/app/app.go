@@ -24,6 +24,7 @@ import (
 	"hooklog/transport/auth"
 	"hooklog/transport/commands"
 	"hooklog/transport/httpapi"
+	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded/window"
 	"hooklog/transport/pipelines/actions"
 )
@@ -50,6 +51,7 @@ type App struct {
 	engine  *engine
 	api     *httpapi.API
 	actions *actions.Actions
+	near    *kafka.Near // reads events
 	status  *status
 	baseURL string
 	window  net.Addr // nil when off

@@ -20,25 +20,28 @@ const httpTimeout = 15 * time.Second
 
 // openActions makes what the steps of pipelines do. They run commands, and
 // commands compile and run pipelines, so the dispatcher exists before them.
-func (a *App) openActions(dispatcher *commands.Dispatcher) error {
+func (a *App) openActions(dispatcher *commands.Dispatcher) (err error) {
 	e := a.engine
+	if a.near, err = kafka.NewNear(e.log); err != nil {
+		return err
+	}
 	deps := actions.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
 		Commands:       dispatcher,
 		Registry:       e.registry,
 		Calls:          runsView{e.runs, e.calls},
-		Reader:         e.log,
+		Reader:         a.near,
 		Topics:         e.events,
 		Journal:        e.log,
 		Ring:           e.ring,
 		CallPartitions: e.callPartitions,
 	}
 	if len(e.cfg.HTTPHosts) > 0 {
-		var err error
 		if deps.HTTP, err = outbound.New(outbound.Config{Hosts: e.cfg.HTTPHosts, Timeout: httpTimeout}); err != nil {
 			return err
 		}
+		e.onClose(func() error { deps.HTTP.Close(); return nil })
 	}
 	a.actions = actions.New(actions.Config{
 		BaseURL:       a.baseURL,
@@ -71,7 +74,7 @@ func (a *App) openRunner() error {
 		Consume:  e.consumeCalls,
 		Calls:    runsView{e.runs, e.calls},
 		Registry: registryView{e.registry, e.commands},
-		Events:   e.log,
+		Events:   a.near,
 		Journal:  e.log,
 		Ring:     e.ring,
 		Catalog:  a.actions,
