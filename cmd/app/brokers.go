@@ -94,12 +94,18 @@ func brokerSASL(cfg settings.Config) sasl.Mechanism {
 // ownTopics are the topics that every instance needs before it serves.
 func ownTopics(cfg settings.Config) []kafka.TopicSpec {
 	n, copies := cfg.EffectivePartitions(), cfg.EffectiveReplication()
-	return []kafka.TopicSpec{
+	topics := []kafka.TopicSpec{
 		{Name: record.TopicCommand, Partitions: 1, Replication: copies, Exact: true},
 		{Name: record.TopicCall, Partitions: n, Replication: copies, Retention: cfg.CallRetention},
 		{Name: record.TopicAccess, Partitions: n, Replication: copies, Retention: cfg.AccessRetention},
 		{Name: record.TopicSession, Partitions: 1, Replication: copies, Retention: sessionRetention(cfg), Exact: true},
 	}
+	if cfg.Embedded() { // where nobody else could make those that pipelines write
+		for _, name := range cfg.MessageTopics {
+			topics = append(topics, kafka.TopicSpec{Name: name, Partitions: n, Replication: copies})
+		}
+	}
+	return topics
 }
 
 // sessionRetention is the life of refresh tokens: what is older is about families
