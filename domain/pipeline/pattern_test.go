@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -78,11 +77,7 @@ func FuzzMatch(f *testing.F) {
 		if len(pattern) > pipeline.MaxPatternLength || len(key) > pipeline.MaxPatternLength {
 			t.Skip("longer than any pattern or key")
 		}
-		began := time.Now()
-		got := pipeline.Match(pattern, key)
-		if took := time.Since(began); took > time.Second {
-			t.Fatalf("took %v", took)
-		}
+		got := pipeline.Match(pattern, key) // one that does not end is a finding too
 		if !strings.ContainsAny(pattern, "*#") && got != (pattern == key) {
 			t.Fatalf("a plain pattern: %v", got)
 		}
