@@ -156,10 +156,12 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 	slow.done("orders@1", 1, `{"stored":true}`)
 	slow.failed("stock@2", 1)
 	s.manageIdentity()
+	s.managePipelines()
 	s.logInAndOut()
+	kinds["webhook.docs.fails"], kinds["webhook.docs.sends"], kinds["docs.sent"] = "RawPayload", "RawPayload", "RawPayload"
 
-	// Two looks and three grants are written behind their answers.
-	eventually(t, "all of them are on the log", func() bool { return len(s.records("svc.access")) == 5 })
+	// Three looks and three grants are written behind their answers.
+	eventually(t, "all of them are on the log", func() bool { return len(s.records("svc.access")) == 6 })
 	s.call(hook.UUID, asJSON, "1").want(http.StatusNotFound)
 	s.stop() // writes the counts of refused calls and of failed log-ins
 
