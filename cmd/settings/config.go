@@ -71,7 +71,7 @@ type Config struct {
 	RunDeadline   time.Duration `yaml:"run-deadline" env:"RUN_DEADLINE" help:"how long one run of a pipeline may take"`
 	ParallelRuns  int           `yaml:"parallel-runs" env:"PARALLEL_RUNS" help:"runs of pipelines at a time on this instance"`
 	MessageTopics []string      `yaml:"message-topics" env:"MESSAGE_TOPICS" help:"topics that pipelines may write with message.send, separated by commas; none means that they may not"`
-	HTTPHosts     []string      `yaml:"http-hosts" env:"HTTP_HOSTS" help:"hosts that pipelines may call with http.request, such as api.example.org or *.example.org, separated by commas; none means that they may not"`
+	HTTPHosts     []string      `yaml:"http-hosts" env:"HTTP_HOSTS" help:"hosts that pipelines may call with http.request, such as api.example.org, api.example.org:8443 or *.example.org, separated by commas; none means that they may not"`
 
 	EmbeddedSync     bool   `yaml:"embedded-sync" env:"EMBEDDED_SYNC" help:"flush the embedded log to disk before a call is acknowledged"`
 	EmbeddedMaxBytes int    `yaml:"embedded-max-bytes" env:"EMBEDDED_MAX_BYTES" help:"most bytes that the embedded log may have; then calls are refused, and commands have a reserve; 0 means a quarter of the memory"`
