@@ -1,8 +1,6 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"hooklog/domain/record"
@@ -31,15 +29,5 @@ type Look struct {
 
 // Encode gives the record to append, for one of n partitions.
 func (l Look) Encode(n int32) (record.Record, error) {
-	value, err := json.Marshal(l)
-	if err != nil {
-		return record.Record{}, fmt.Errorf("encode look: %w", err)
-	}
-	return record.Record{
-		Position: record.Position{Topic: record.TopicAccess, Partition: record.Spread(l.ID, n)},
-		Time:     l.Time,
-		Key:      []byte(l.ID),
-		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(LookType)}},
-		Value:    value,
-	}, nil
+	return encodeAccess(LookType, l.ID, n, l.Time, l)
 }

@@ -26,6 +26,9 @@ const (
 	remember = 60 * time.Second
 	// rememberAtMost bounds the memory of it.
 	rememberAtMost = 4096
+	// checkTime bounds a check, which does not end with its caller. It is longer
+	// than any scheme takes.
+	checkTime = 20 * time.Second
 )
 
 // Identity is who somebody is, as a scheme found out.
@@ -123,6 +126,10 @@ func (a *Authenticator) identify(ctx context.Context, from netip.Addr, c credent
 		return Identity{}, err
 	}
 	defer func() { settle(err) }()
+	// Who hangs up has guessed all the same: what came of it is remembered, and can
+	// be asked for again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTime)
+	defer cancel()
 	who, err = c.check(ctx)
 	if err == nil {
 		a.passes.Add(id, a.now().Add(remember))

@@ -119,7 +119,9 @@ func (g *Guard) Admit(ctx context.Context, from netip.Addr, user string) (settle
 }
 
 // begin takes a place in every tally that counts, the network's first; where one
-// is full it gives the channel to wait on instead.
+// is full it gives the channel to wait on instead. A tally is remembered from its
+// first place on: who is refused can invent names without end, and would push the
+// tallies of others out of the memory.
 func (g *Guard) begin(network netip.Prefix, user string) (places []*tally, settled <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -140,15 +142,16 @@ func (g *Guard) begin(network netip.Prefix, user string) (places []*tally, settl
 	}
 	for _, t := range places {
 		t.underWay++
+		g.tallies.Add(t.key, t)
 	}
 	return places, nil, nil
 }
 
+// tally finds a tally, or makes one that is not remembered yet.
 func (g *Guard) tally(key tallyKey, limit int) *tally {
 	t, ok := g.tallies.Get(key)
 	if !ok {
 		t = &tally{key: key, limit: limit, settled: make(chan struct{})}
-		g.tallies.Add(key, t)
 	}
 	return t
 }

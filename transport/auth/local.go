@@ -71,7 +71,9 @@ func (l *Local) Basic(ctx context.Context, name string, password secret.Password
 	}
 	known = known && mayLogIn(user)
 	if !known {
-		user = access.User{PasswordHash: l.nobody}
+		// By the name that was claimed: under one name for all of them, those who come
+		// at once would share a hash, and be told from known users by it.
+		user = access.User{Name: name, PasswordHash: l.nobody}
 	}
 	ok, err := l.check(ctx, user, password)
 	if err != nil {

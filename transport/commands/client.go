@@ -58,11 +58,7 @@ func (d *Dispatcher) getOrDeleteClient(ctx context.Context, req Request) (any, e
 	if outcome.Client != nil {
 		return showClient(*outcome.Client), nil
 	}
-	clients, err := d.Registry.Clients()
-	if err != nil {
-		return nil, err
-	}
-	return pageOf(clients, showClient), nil
+	return listAll(d, req, d.Registry.Clients, showClient)
 }
 
 func showClient(c access.Client) Client {

@@ -41,7 +41,8 @@ func (d *Dispatcher) getOrDeleteRule(ctx context.Context, req Request) (any, err
 	if outcome.Rule != nil {
 		return showRule(*outcome.Rule), nil
 	}
-	return pageOf(d.Registry.Policy(), showRule), nil
+	rules := func() ([]access.Rule, error) { return d.Registry.Policy(), nil }
+	return listAll(d, req, rules, showRule)
 }
 
 func showRule(r access.Rule) Rule {

@@ -97,18 +97,29 @@ func (rl *Realm) Refresh(ctx context.Context, token secret.Password) (auth.Ident
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	_, known, err := rl.Registry.Client(family.Client)
-	if err != nil {
+	if err := rl.clientLives(ctx, family.Client); err != nil {
 		return auth.Identity{}, err
-	}
-	if !known {
-		return auth.Identity{}, fault.New(fault.Unauthenticated, "The client of the refresh token is no more.").Because(auth.ErrOutdated)
 	}
 	user, err := rl.user(ctx, family.User, family.UserVersion)
 	if err != nil {
 		return auth.Identity{}, err
 	}
 	return auth.Identity{Principal: user.Name, Roles: user.Roles, Client: family.Client}, nil
+}
+
+// clientLives reports that the client is no more. Another instance may have heard
+// of a new one before this one.
+func (rl *Realm) clientLives(ctx context.Context, id string) error {
+	_, known, err := rl.Registry.Client(id)
+	if err == nil && !known {
+		if err = rl.behind.catchUp(ctx); err == nil {
+			_, known, err = rl.Registry.Client(id)
+		}
+	}
+	if err == nil && !known {
+		err = fault.New(fault.Unauthenticated, "The client of the refresh token is no more.").Because(auth.ErrOutdated)
+	}
+	return err
 }
 
 // errNotValid is the answer to every token that we did not issue. It has no

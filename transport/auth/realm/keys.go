@@ -112,7 +112,10 @@ func publicKey(key access.SigningKey) (jose.JSONWebKey, error) {
 type latecomer struct {
 	current func(context.Context) error
 	turn    chan struct{} // holds one
-	began   time.Time     // of the last look, for whoever has the turn
+	// began is when the last look did, and failed what came of it. They are for
+	// whoever has the turn.
+	began  time.Time
+	failed error
 }
 
 // lookEvery is the pace of looks behind the barrier.
@@ -133,7 +136,7 @@ func (l *latecomer) catchUp(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if l.began.After(asked) {
-		return nil
+		return l.failed
 	}
 	pause := time.NewTimer(time.Until(l.began.Add(lookEvery)))
 	defer pause.Stop()
@@ -143,5 +146,7 @@ func (l *latecomer) catchUp(ctx context.Context) error {
 		return ctx.Err()
 	}
 	l.began = time.Now()
-	return l.current(ctx)
+	// The others wait for it, even if the one who looks is gone.
+	l.failed = l.current(context.WithoutCancel(ctx))
+	return l.failed
 }

@@ -121,8 +121,11 @@ func (rl *Realm) byRefresh(ctx context.Context, q tokenRequest) (granted, error)
 		// A token is not used up by a request that asks for too much. That it is not
 		// alive is for the rotation to judge.
 		family, err := rl.Families.Alive(ctx, q.refresh)
-		if err == nil && !within(q.scope, family.Scope) {
+		switch {
+		case err == nil && !within(q.scope, family.Scope):
 			return granted{}, badScope("The scope is wider than that of the log-in.")
+		case err != nil && !fault.Is(err, fault.Unauthenticated):
+			return granted{}, err
 		}
 	}
 	successor, family, err := rl.Families.Rotate(ctx, q.refresh, q.client.id)
