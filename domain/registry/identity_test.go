@@ -195,6 +195,23 @@ func TestThePolicyIsThatOfTheCommandsPlace(t *testing.T) {
 	}
 }
 
+func TestARepeatByWhoHasLostTheRightIsRefused(t *testing.T) {
+	rule := access.Rule{Name: "orders", Users: []string{"ann"}, Commands: []string{"webhook.*"}, Keys: []string{"*"}}
+	shown := by(get("x", 1), "ann")
+	m := folded(initialise("i", "check"), create("c", 1, "webhook.a"), putRule("p", rule), shown)
+	if first := registry.Fold(m, shown); first.Webhook == nil {
+		t.Fatalf("a repeat gets %+v while the right is there", first)
+	}
+	registry.Fold(m, naming("d", "policy.delete", "orders"))
+	before := m.dump(t)
+	if got := registry.Fold(m, shown); got.Fault != "forbidden" || got.Webhook != nil {
+		t.Errorf("a repeat gets %+v", got)
+	}
+	if diff := cmp.Diff(before, m.dump(t)); diff != "" {
+		t.Errorf("the repeat changed the state:\n%s", diff)
+	}
+}
+
 func TestTheRightsOfTheEffectiveUserCount(t *testing.T) {
 	rule := access.Rule{Name: "batch", Users: []string{"batch"}, Commands: []string{"webhook.*"}, Keys: []string{"*"}}
 	m := folded(initialise("i", "check"), putRule("p", rule))

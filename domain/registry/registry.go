@@ -114,6 +114,10 @@ func Fold(s State, c Command) Outcome {
 		if first.Fingerprint != c.Fingerprint {
 			return failed(c, fault.New(fault.Conflict, "The Idempotency-Key was used before with other parameters."))
 		}
+		// The first outcome is no longer shown to who has lost the right to it.
+		if _, _, err := decide(s, c); fault.Is(err, fault.Forbidden) {
+			return failed(c, err)
+		}
 		return first
 	}
 	c.Time = latest(s.LastTime(), c.Time)

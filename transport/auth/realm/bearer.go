@@ -15,6 +15,7 @@ import (
 
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
+	"hooklog/domain/session"
 	"hooklog/transport/auth"
 )
 
@@ -97,7 +98,7 @@ func (rl *Realm) Refresh(ctx context.Context, token secret.Password) (auth.Ident
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	if err := rl.clientLives(ctx, family.Client); err != nil {
+	if err := rl.clientLives(ctx, family); err != nil {
 		return auth.Identity{}, err
 	}
 	user, err := rl.user(ctx, family.User, family.UserVersion)
@@ -107,19 +108,20 @@ func (rl *Realm) Refresh(ctx context.Context, token secret.Password) (auth.Ident
 	return auth.Identity{Principal: user.Name, Roles: user.Roles, Client: family.Client}, nil
 }
 
-// clientLives reports that the client is no more. Another instance may have heard
-// of a new one before this one.
-func (rl *Realm) clientLives(ctx context.Context, id string) error {
-	_, known, err := rl.Registry.Client(id)
+// clientLives reports that the family's client is no more: also where one of its
+// name was made later. Another instance may have heard of a new one before this
+// one.
+func (rl *Realm) clientLives(ctx context.Context, family session.Family) error {
+	client, known, err := rl.Registry.Client(family.Client)
 	if err == nil && !known {
 		if err = rl.behind.catchUp(ctx); err == nil {
-			_, known, err = rl.Registry.Client(id)
+			client, known, err = rl.Registry.Client(family.Client)
 		}
 	}
-	if err == nil && !known {
-		err = fault.New(fault.Unauthenticated, "The client of the refresh token is no more.").Because(auth.ErrOutdated)
+	if err != nil || known && !family.Created.Add(skew).Before(client.Created) {
+		return err
 	}
-	return err
+	return fault.New(fault.Unauthenticated, "The client of the refresh token is no more.").Because(auth.ErrOutdated)
 }
 
 // errNotValid is the answer to every token that we did not issue. It has no

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hooklog/domain/access"
 	"hooklog/domain/fault"
 	"hooklog/domain/secret"
 	"hooklog/domain/session"
@@ -90,6 +91,28 @@ func TestARefreshTokenOfAClientThatIsNotHeardOfYetIsTaken(t *testing.T) {
 			t.Error("it is not taken")
 		}
 	})
+}
+
+func TestAClientOfTheSameNameRevivesNoRefreshToken(t *testing.T) {
+	w := newWorld(t)
+	for name, took := range map[string]func(token string) bool{
+		"in the header": func(token string) bool { return w.taken(t, "Refresh", token) },
+		"for a new one": func(token string) bool { return w.refresh(t, token).status == http.StatusOK },
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := w.logIn(t)
+			w.clock.advance(10 * time.Minute)
+			w.people.change(func(p *people) {
+				p.clients["hooklog"] = access.Client{ID: "hooklog", Public: true, Trail: access.Trail{Created: w.clock.Now()}}
+			})
+			if took(got.Refresh) {
+				t.Error("a token of the client before it is taken")
+			}
+			if later := w.logIn(t); !took(later.Refresh) {
+				t.Error("a token of its own is not taken")
+			}
+		})
+	}
 }
 
 // blind cannot tell whether a family is alive.

@@ -129,6 +129,9 @@ func (rl *Realm) byRefresh(ctx context.Context, q tokenRequest) (granted, error)
 		}
 	}
 	successor, family, err := rl.Families.Rotate(ctx, q.refresh, q.client.id)
+	if err == nil {
+		err = rl.clientLives(ctx, family)
+	}
 	if err != nil {
 		return granted{}, err
 	}
