@@ -9,6 +9,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/record"
+	counts "hooklog/domain/refused"
 )
 
 // What identity leaves on the log. Only brokers show it: the window of the
@@ -82,7 +83,7 @@ func TestWhoDidWhatIsOnTheRecord(t *testing.T) {
 	s.stop() // which hands over the counts
 	t.Run("the counts are there at the end at the latest", func(t *testing.T) {
 		counted := onAccess[access.Failures](s.in(t), access.FailuresType)
-		if len(counted) != 1 || !slices.ContainsFunc(counted[0].Networks, func(n access.Network) bool {
+		if len(counted) != 1 || !slices.ContainsFunc(counted[0].Networks, func(n counts.Network) bool {
 			return n.Prefix.String() == "192.0.2.0/24" && n.Reasons["unauthenticated"] == 1
 		}) {
 			t.Errorf("counted %+v", counted)

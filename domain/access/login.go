@@ -3,10 +3,10 @@ package access
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 )
 
 // The wire names and versions of what svc.access holds about log-ins.
@@ -14,9 +14,6 @@ const (
 	LoginType    = "access.login/1"
 	FailuresType = "access.failures/1"
 )
-
-// MaxNetworks is how many networks one record of failures tells apart.
-const MaxNetworks = 64
 
 // Login is the record of tokens that were given to a user. The tokens are not
 // in it.
@@ -35,27 +32,9 @@ func (l Login) Encode(n int32) (record.Record, error) {
 	return encodeAccess(LoginType, l.ID, n, l.Time, l)
 }
 
-// Failures counts the log-ins that one instance refused in about a minute. It
-// has counts only, so that no flood can make the log grow, and no names: people
+// Failures counts the log-ins that one instance refused. It has no names: people
 // type passwords where the name belongs.
-type Failures struct {
-	// Instance names the process that refused; it is the record's key.
-	Instance string    `json:"instance"`
-	From     time.Time `json:"from"`
-	To       time.Time `json:"to"`
-	// Networks are those the attempts came from, at most MaxNetworks, ordered.
-	Networks []Network `json:"networks,omitempty"`
-	// Rest counts the attempts of all other networks.
-	Rest map[string]int64 `json:"rest,omitempty"`
-}
-
-// Network is the failed log-ins of one network.
-type Network struct {
-	// Prefix is the network: /24 of IPv4, /48 of IPv6.
-	Prefix netip.Prefix `json:"prefix"`
-	// Reasons counts by the names of the fault kinds.
-	Reasons map[string]int64 `json:"reasons"`
-}
+type Failures refused.Counts
 
 // Encode gives the record to append, for one of n partitions.
 func (f Failures) Encode(n int32) (record.Record, error) {

@@ -13,6 +13,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 )
 
 // The golden files are record values as they lie on logs that exist.
@@ -29,7 +30,7 @@ func TestTheRecordsOfLogInsStayForEver(t *testing.T) {
 	t.Run("the failed ones of a minute", func(t *testing.T) {
 		given := access.Failures{
 			Instance: "i1", From: at.Add(-time.Minute), To: at,
-			Networks: []access.Network{
+			Networks: []refused.Network{
 				{Prefix: netip.MustParsePrefix("192.0.2.0/24"), Reasons: map[string]int64{"unauthenticated": 20, "too-many": 480}},
 				{Prefix: netip.MustParsePrefix("2001:db8:1::/48"), Reasons: map[string]int64{"unauthenticated": 1}},
 			},

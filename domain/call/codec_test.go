@@ -13,6 +13,7 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 )
 
 const correlationID = "0b5e7f0a-8f5e-4a57-9a63-2f1c34b0d9e1"
@@ -58,7 +59,7 @@ func rejected() call.Rejected {
 		Instance: instance,
 		From:     noon,
 		To:       noon.Add(time.Minute),
-		Networks: []call.Network{
+		Networks: []refused.Network{
 			{Prefix: netip.MustParsePrefix("192.0.2.0/24"), Reasons: map[string]int64{"too-many": 7, "not-found": 120}},
 			{Prefix: netip.MustParsePrefix("2001:db8:7::/48"), Reasons: map[string]int64{"unavailable": 1}},
 		},
@@ -218,7 +219,7 @@ func TestNetworks(t *testing.T) {
 		"255.255.255.255":        "255.255.255.0/24",
 		"fe80::1234:5678:9abc:1": "fe80::/48",
 	} {
-		if got := call.NetworkOf(netip.MustParseAddr(address)).String(); got != want {
+		if got := refused.NetworkOf(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("%s is counted under %s, want %s", address, got, want)
 		}
 	}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
-	"hooklog/domain/call"
+	"hooklog/domain/access"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 )
 
 const (
@@ -56,7 +57,7 @@ type GuardDeps struct {
 // log in share one guard.
 type Guard struct {
 	now    func() time.Time
-	counts *failures
+	counts *Counter
 
 	mu      sync.Mutex
 	tallies *simplelru.LRU[tallyKey, *tally]
@@ -87,17 +88,20 @@ func NewGuard(deps GuardDeps) *Guard {
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
-	return &Guard{now: deps.Now, tallies: tallies, counts: &failures{GuardDeps: deps}}
+	return &Guard{now: deps.Now, tallies: tallies, counts: NewCounter(CounterDeps{
+		Instance: deps.Instance, Log: deps.Log, Now: deps.Now, Journal: deps.Journal,
+		Encode: func(c refused.Counts) (record.Record, error) { return access.Failures(c).Encode(deps.Partitions()) },
+	})}
 }
 
 // Close hands over the last counts of failed log-ins.
-func (g *Guard) Close() { g.counts.close() }
+func (g *Guard) Close() { g.counts.Close() }
 
 // Admit lets an attempt to log in begin, or refuses it unseen with TooMany. The
 // user is the name that is claimed, empty where there is none. Settle takes what
 // came of it and must be called.
 func (g *Guard) Admit(ctx context.Context, from netip.Addr, user string) (settle func(error), err error) {
-	network := call.NetworkOf(from)
+	network := refused.NetworkOf(from)
 	waiting, cancel := context.WithTimeout(ctx, admitWait)
 	defer cancel()
 	for {
@@ -113,7 +117,7 @@ func (g *Guard) Admit(ctx context.Context, from netip.Addr, user string) (settle
 				err = fault.New(fault.TooMany, "There are too many log-ins at once.").After(time.Second)
 			}
 		}
-		g.counts.count(network, fault.TooMany)
+		g.counts.Count(network, fault.TooMany)
 		return nil, err
 	}
 }
@@ -170,7 +174,7 @@ func (t *tally) held(now time.Time) time.Duration {
 func (g *Guard) settle(network netip.Prefix, places []*tally, err error) {
 	wrong := fault.Is(err, fault.Unauthenticated)
 	if wrong {
-		g.counts.count(network, fault.Unauthenticated)
+		g.counts.Count(network, fault.Unauthenticated)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

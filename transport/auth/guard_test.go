@@ -19,6 +19,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/fault"
+	"hooklog/domain/refused"
 	"hooklog/domain/secret"
 	"hooklog/transport/auth"
 )
@@ -249,12 +250,12 @@ func TestFailedLogInsAreCountedByTheirNetwork(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		counted := j.failures(t)
-		if len(counted) != 1 || len(counted[0].Networks) != access.MaxNetworks || counted[0].Rest["unauthenticated"] != 100-62 {
+		if len(counted) != 1 || len(counted[0].Networks) != refused.MaxNetworks || counted[0].Rest["unauthenticated"] != 100-62 {
 			t.Fatalf("counted %+v", counted)
 		}
 		want := access.Failures{
 			Instance: "i1", From: began.UTC(), To: began.Add(time.Minute).UTC(),
-			Networks: []access.Network{{
+			Networks: []refused.Network{{
 				Prefix:  netip.MustParsePrefix("192.0.2.0/24"),
 				Reasons: map[string]int64{"unauthenticated": 10, "too-many": 2},
 			}},
@@ -280,7 +281,7 @@ func TestCountsThatTheLogDoesNotTakeAreOnlyLogged(t *testing.T) {
 	guard := newGuard(&journal{refuse: errors.New("full")}, slog.NewTextHandler(&log, nil))
 	_, _ = (&gate{}).authenticator(t, guard).Authenticate(request("Bearer x"))
 	guard.Close()
-	if !strings.Contains(log.String(), "Counts of failed log-ins were not recorded") {
+	if !strings.Contains(log.String(), "Counts of refusals were not recorded") {
 		t.Errorf("the log has %q", log.String())
 	}
 }

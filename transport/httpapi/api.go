@@ -12,6 +12,7 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 	"hooklog/transport/auth"
@@ -121,7 +122,7 @@ type API struct {
 	appends  deadlines
 	budget   *budget
 	crowd    crowd
-	refusals refusals
+	refusals *auth.Counter
 	// What webhooks and users get a second.
 	webhookCalls, webhookBytes, userCommands *rates
 }
@@ -135,9 +136,12 @@ func New(cfg Config, deps Deps) *API {
 		polled:  cfg.BaseURL + resultPath + "?" + paramCorrelationID + "=",
 		appends: deadlines{after: cfg.AppendTimeout},
 		budget:  newBudget(int64(cfg.BodyBudget)),
-		refusals: refusals{
-			instance: cfg.Instance, log: deps.Log, now: deps.Now, journal: deps.Calls, partitions: deps.CallPartitions,
-		},
+		refusals: auth.NewCounter(auth.CounterDeps{
+			Instance: cfg.Instance, Log: deps.Log, Now: deps.Now, Journal: deps.Calls,
+			Encode: func(c refused.Counts) (record.Record, error) {
+				return call.Rejected(c).Encode(record.Spread(c.Instance, deps.CallPartitions()))
+			},
+		}),
 		webhookCalls: newRates(cfg.WebhookRate, cfg.WebhookRate),
 		// The largest call has to fit into the burst.
 		webhookBytes: newRates(cfg.WebhookBytes, max(cfg.WebhookBytes, webhook.MaxPayloadLength)),
@@ -164,4 +168,4 @@ func (a *API) Drain() { a.holds.drain() }
 
 // Close hands what was counted to the log. It is called when no request is in
 // flight any more.
-func (a *API) Close() { a.refusals.close() }
+func (a *API) Close() { a.refusals.Close() }

@@ -11,6 +11,7 @@ import (
 	"hooklog/domain/call"
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
+	"hooklog/domain/refused"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 )
@@ -57,7 +58,7 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
 	d := delivery{started: a.deps.Now(), address: a.cfg.Proxies.Address(r), claim: a.budget.claim()}
 	defer d.release()
 	if err := a.deliver(&d, w, r); err != nil {
-		a.refusals.count(d.address, fault.From(err).Kind)
+		a.refusals.Count(refused.NetworkOf(d.address), fault.From(err).Kind)
 		return err
 	}
 	h := w.Header()

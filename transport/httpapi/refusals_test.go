@@ -15,6 +15,7 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	"hooklog/domain/refused"
 	"hooklog/transport/auth"
 )
 
@@ -46,7 +47,7 @@ func TestRefusedCallsAreCountedByTheirNetwork(t *testing.T) {
 			Instance: instance,
 			From:     began.UTC(),
 			To:       began.Add(time.Minute).UTC(),
-			Networks: []call.Network{
+			Networks: []refused.Network{
 				{Prefix: netip.MustParsePrefix("192.0.2.0/24"), Reasons: map[string]int64{"not-found": 2, "unsupported": 1}},
 				{Prefix: netip.MustParsePrefix("2001:db8:1::/48"), Reasons: map[string]int64{"not-found": 1}},
 			},
@@ -69,7 +70,7 @@ func TestCountsThatTheLogDoesNotTakeAreOnlyLogged(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.journal.refuse = refuseOn(record.TopicCall, errors.New("full")) })
 	w.from("192.0.2.1", postTo(unknown, untouched{t}))
 	w.api.Close()
-	if lines := w.log.lines(t); len(lines) != 1 || lines[0]["msg"] != "counts of refused calls not written" {
+	if lines := w.log.lines(t); len(lines) != 1 || lines[0]["msg"] != "Counts of refusals were not recorded" {
 		t.Errorf("lines %v", lines)
 	}
 }
@@ -127,7 +128,7 @@ func TestAFloodOfUnknownTokensIsAFewSmallRecords(t *testing.T) {
 				t.Fatal(err)
 			}
 			largest = max(largest, len(rec.Value))
-			if len(rejected.Networks) > call.MaxNetworks {
+			if len(rejected.Networks) > refused.MaxNetworks {
 				t.Errorf("%d networks are told apart", len(rejected.Networks))
 			}
 			counted += int(rejected.Rest["not-found"])

@@ -22,6 +22,7 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	bounds "hooklog/domain/refused"
 	"hooklog/domain/secret"
 	gate "hooklog/domain/webhook"
 	"hooklog/transport/httpapi"
@@ -137,7 +138,7 @@ func TestUnknownTokensFromEverywhere(t *testing.T) {
 	if counted != int64(callers)+1 {
 		t.Errorf("%d refused calls are counted, and there were %d", counted, callers+1)
 	}
-	if most := int(took/time.Minute) + 1; len(service.records) > most || networks > call.MaxNetworks || size > most*64<<10 {
+	if most := int(took/time.Minute) + 1; len(service.records) > most || networks > bounds.MaxNetworks || size > most*64<<10 {
 		t.Errorf("%d records of %d bytes with %d networks in %s", len(service.records), size, networks, took)
 	}
 	if grown > 4<<20 || lines.Load() > 0 {
