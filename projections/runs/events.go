@@ -71,7 +71,7 @@ func (e eventRow) event() call.Event {
 // NewestEvent finds the event that was received last of all whose keys fit the
 // pattern and are readable, and its key.
 func (r *Runs) NewestEvent(pattern string, readable func(key string) bool) (call.Event, string, bool, error) {
-	return r.event(newestOf(pattern), newer, func(key string) bool { return pipeline.Match(pattern, key) && readable(key) })
+	return r.event(newestOf(pattern), func(key string) bool { return pipeline.Match(pattern, key) && readable(key) })
 }
 
 // newestOf is what the rows of all keys that fit the pattern begin with.
@@ -87,21 +87,12 @@ func newestOf(pattern string) []byte {
 // EventOfTrace finds the event that was received last of those that have the trace
 // id and whose keys fit, and its key.
 func (r *Runs) EventOfTrace(traceID string, fits func(key string) bool) (call.Event, string, bool, error) {
-	return r.event(store.Key(name, "trace", traceID, ""), newer, fits)
+	return r.event(store.Key(name, "trace", traceID, ""), fits)
 }
 
-// EventByTrace finds the event of the call with the trace id, and its key: that
-// which was received first, because the others are what came of it.
-func (r *Runs) EventByTrace(traceID string) (call.Event, string, bool, error) {
-	older := func(e, best eventRow) bool { return e.received < best.received }
-	return r.event(store.Key(name, "trace", traceID, ""), older, func(string) bool { return true })
-}
-
-func newer(e, best eventRow) bool { return e.received > best.received }
-
-// event is the best of the rows that begin with the prefix and fit.
-func (r *Runs) event(prefix []byte, better func(e, best eventRow) bool, fits func(key string) bool) (call.Event, string, bool, error) {
-	var best eventRow
+// event is the newest of the rows that begin with the prefix and fit.
+func (r *Runs) event(prefix []byte, fits func(key string) bool) (call.Event, string, bool, error) {
+	var newest eventRow
 	var found bool
 	var failed error
 	err := r.store.Scan(prefix, nil, func(_, value []byte) bool {
@@ -109,13 +100,13 @@ func (r *Runs) event(prefix []byte, better func(e, best eventRow) bool, fits fun
 		if e, failed = decodeEvent(value); failed != nil {
 			return false
 		}
-		if fits(e.key) && (!found || better(e, best)) {
-			best, found = e, true
+		if fits(e.key) && (!found || e.received > newest.received) {
+			newest, found = e, true
 		}
 		return true
 	})
 	if err = errors.Join(err, failed); err != nil || !found {
 		return call.Event{}, "", false, err
 	}
-	return best.event(), best.key, true, nil
+	return newest.event(), newest.key, true, nil
 }

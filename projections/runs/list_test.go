@@ -155,3 +155,18 @@ func TestACallHasAllItsAttempts(t *testing.T) {
 		}
 	})
 }
+
+func TestASentEventCountsAsItCameFirst(t *testing.T) {
+	i := start(t)
+	for _, listeners := range [][]string{nil, {"late@1"}} { // a pipeline was put in between
+		sent := encoded(calling(1, "stock", listeners...))
+		sent.Headers = append(sent.Headers, record.Header{Key: record.HeaderDepth, Value: []byte("1")})
+		i.fold(sent)
+	}
+	if history, known, err := i.Run(id(1)); err != nil || !known || len(history.Listeners) != 0 {
+		t.Errorf("the call is %+v, %v, %v", history, known, err)
+	}
+	if lines := i.list(call.RunFilter{}, 10); len(lines) != 0 {
+		t.Errorf("listed are %v", lines)
+	}
+}

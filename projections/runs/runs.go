@@ -48,7 +48,7 @@ func (*Runs) Fold(b *fold.Batch, records []record.Record) (func(), error) {
 			continue
 		}
 		if a, ok := decoded.(call.Accepted); ok {
-			err = accept(b, a, records[i].Partition, newest)
+			err = accept(b, a, &records[i], newest)
 		} else {
 			err = change(b, decoded)
 		}
@@ -66,17 +66,19 @@ func (*Runs) Fold(b *fold.Batch, records []record.Record) (func(), error) {
 
 // accept looks nothing up: of two accepted records with one id the first counts,
 // and what a second one leaves in the order of time is found out when it is read.
-func accept(b *fold.Batch, a call.Accepted, partition int32, newest map[string]eventRow) error {
+func accept(b *fold.Batch, a call.Accepted, r *record.Record, newest map[string]eventRow) error {
 	if event, ok := eventOf(a); ok {
 		newest[a.EventKey] = event
-		if err := b.Set(traceRow(a.TraceID, a.EventKey, partition), event.encode()); err != nil {
+		if err := b.Set(traceRow(a.TraceID, a.EventKey, r.Partition), event.encode()); err != nil {
 			return err
 		}
 	}
-	if len(a.Listeners) == 0 {
+	// What a pipeline sent may come once more, when somebody listens: it counts as it
+	// came first, so that is kept as well.
+	if len(a.Listeners) == 0 && r.Header(record.HeaderDepth) == "" {
 		return nil
 	}
-	history, err := call.History{Accepted: a, Partition: partition}.EncodeRow()
+	history, err := call.History{Accepted: a, Partition: r.Partition}.EncodeRow()
 	if err != nil {
 		return err
 	}

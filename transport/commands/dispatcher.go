@@ -190,6 +190,12 @@ func undecided(id string, cause error) error {
 }
 
 func (d *Dispatcher) command(req Request, c change) (registry.Command, error) {
+	// A run that is repeated may come to other parameters than the first time, and
+	// still gets the first outcome: only a run itself makes such an id. What a retry
+	// does is done behind its outcome, which must be about the same runs.
+	if req.CommandID != "" && req.Command.Name != catalog.RunRetry {
+		c.request = nil
+	}
 	asked, err := json.Marshal(c.request)
 	if err != nil {
 		return registry.Command{}, err

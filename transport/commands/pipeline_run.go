@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
@@ -18,11 +19,12 @@ type PipelineRun struct {
 	// CommandID is the id of the command that runs it. The ids of the commands that
 	// the run issues are derived from it, so that a repeat does nothing twice.
 	CommandID string
-	// Name and Version are those of a stored pipeline, and Owner is who put it.
-	// Where the caller brought the pipeline there is none of them.
+	// Name and Version are those of a stored pipeline, Owner is who put it, and Put
+	// when. Where the caller brought the pipeline there is none of them.
 	Name    string
 	Version int
 	Owner   string
+	Put     time.Time
 	Source  []byte
 	// Body is what it begins with, as JSON.
 	Body json.RawMessage
@@ -62,7 +64,8 @@ func (d *Dispatcher) runStored(ctx context.Context, req Request) (any, error) {
 	}
 	return d.run(ctx, PipelineRun{
 		Caller: req.Caller, CommandID: c.id, Source: source, Body: body,
-		Name: outcome.Pipeline.Name, Version: outcome.Pipeline.Version, Owner: outcome.Pipeline.Owner(),
+		Name: outcome.Pipeline.Name, Version: outcome.Pipeline.Version,
+		Owner: outcome.Pipeline.Owner(), Put: outcome.Pipeline.Updated,
 	})
 }
 

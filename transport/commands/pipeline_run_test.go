@@ -35,7 +35,14 @@ func TestAStoredPipelineIsRunAsTheCaller(t *testing.T) {
 	r := startRealm(t)
 	put := request(t, "pipeline.put", administrator, "name=orders", "body=words")
 	put.Caller.Principal = "zoe"
-	r.run(put)
+	stored := into[commands.Pipeline](t, r.run(put))
+	run := r.d.RunPipeline
+	r.d.RunPipeline = func(ctx context.Context, got commands.PipelineRun) (any, error) {
+		if got.Owner == "zoe" && !got.Put.Equal(stored.Updated) {
+			t.Errorf("it was put at %v, want %v", got.Put, stored.Updated)
+		}
+		return run(ctx, got)
+	}
 	for params, want := range map[string]string{
 		"name=orders":                 `orders@1 of "zoe" as ann on null: words`,
 		`name=orders body={"a":1}`:    `orders@1 of "zoe" as ann on {"a":1}: words`,
@@ -153,7 +160,12 @@ func TestACommandWithAnIDIsCarriedOutOnce(t *testing.T) {
 	if len(r.state.webhooks) != 1 || len(r.appended) != 2 || r.lastCommand().ID != "derived" {
 		t.Errorf("%d webhooks, %d records, the last one %s", len(r.state.webhooks), len(r.appended), r.lastCommand().ID)
 	}
-	other := request(t, "webhook.put", administrator, "eventKey=webhook.b")
+	changed := request(t, "webhook.put", administrator, "eventKey=webhook.b")
+	changed.CommandID = "derived"
+	if again := r.run(changed); again != first {
+		t.Errorf("a repeat that came to other parameters answers %s after %s", again, first)
+	}
+	other := request(t, "webhook.get", administrator)
 	other.CommandID = "derived"
 	if _, err := r.d.Run(t.Context(), other); !fault.Is(err, fault.Conflict) {
 		t.Errorf("another command under the same id: %v, want a conflict", err)

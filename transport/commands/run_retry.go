@@ -87,6 +87,11 @@ func (d *Dispatcher) reopen(ctx context.Context, req Request, commandID string, 
 		case history.RetriedBy(commandID, listener):
 			retried = true
 		case run.Status == call.Failed:
+			// A repeated command has the first outcome, which may be of other pipelines:
+			// more of them may have failed since.
+			if err := d.Registry.Policy().Allow(req.Caller.subject(), req.Command.Name, call.PipelineName(listener)); err != nil {
+				return err
+			}
 			at, err := d.retry(ctx, req, commandID, history.Partition, run)
 			if err != nil {
 				return undecided(commandID, err)

@@ -139,3 +139,17 @@ func TestARepeatedRetryOpensNoAttemptTwice(t *testing.T) {
 		t.Errorf("a repeat after both have failed again: %v, %d retries", err, len(w.retries()))
 	}
 }
+
+func TestARepeatedRetryIsOfNothingThatTheCallerMayNotRetry(t *testing.T) {
+	w := newRuns(t)
+	w.call(1, "orders@7 error", "stock@1")
+	req := request(t, "run.retry", retriers, "correlationId="+callID(1))
+	req.IdempotencyKey = "once"
+	if _, err := w.dispatcher().Run(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	w.end(1, "stock@1", 1, call.Failed) // after the command was decided
+	if _, err := w.dispatcher().Run(t.Context(), req); !fault.Is(err, fault.Forbidden) || len(w.retries()) != 1 {
+		t.Errorf("the repeat: %v, %d retries", err, len(w.retries()))
+	}
+}

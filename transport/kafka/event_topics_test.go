@@ -66,6 +66,63 @@ func TestConcurrentCallersCreateATopicOnceAndSeveralTogether(t *testing.T) {
 	})
 }
 
+func TestAnEventDoesNotWaitForTopicsThatAreMadeAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const ahead, most = 300, 16
+		w := newWorld(t)
+		topics := kafka.NewEventTopics(w.log, eventSpec)
+		var creations [][]string
+		first, held := make(chan struct{}, 1), make(chan struct{})
+		w.cluster.ControlKey(int16(kmsg.CreateTopics), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			w.cluster.KeepControl()
+			var names []string
+			for _, topic := range r.(*kmsg.CreateTopicsRequest).Topics {
+				names = append(names, topic.Topic)
+			}
+			creations = append(creations, names)
+			if len(creations) == 1 {
+				first <- struct{}{}
+				w.cluster.SleepControl(func() { <-held })
+			}
+			return nil, nil, false
+		})
+		var callers sync.WaitGroup
+		ensure := func(topic string) {
+			callers.Go(func() {
+				if err := topics.Ensure(t.Context(), topic); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		ensure(record.EventTopic("webhook.first"))
+		<-first // all others wait
+		for i := range ahead {
+			ensure(record.EventTopic(fmt.Sprintf("webhook.n%d", i)))
+		}
+		synctest.Wait()
+		callers.Go(func() {
+			r := record.Record{Position: record.Position{Topic: record.EventTopic(fmt.Sprintf("webhook.n%d", ahead-1))}}
+			if _, err := topics.AppendHeld(t.Context(), &r, func() {}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		close(held)
+		callers.Wait()
+		made := 0
+		for _, names := range creations {
+			made += len(names)
+			if len(names) > most {
+				t.Errorf("%d topics are made at once", len(names))
+			}
+		}
+		if made != 1+ahead || len(creations[1]) != 1 {
+			t.Errorf("%d topics were made; the second time %d", made, len(creations[1]))
+		}
+	})
+}
+
 func TestATopicThatDriftedRefusesUntilItIsMended(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

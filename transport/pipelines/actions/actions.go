@@ -36,12 +36,10 @@ type Registry interface {
 
 // Calls is the fold of svc.call: it knows where the events lie.
 type Calls interface {
-	// Wait returns when the record at the position is folded.
-	Wait(ctx context.Context, at record.Position) error
 	// Current returns when all that is on the log now is folded.
 	Current(ctx context.Context) error
 	NewestEvent(pattern string, readable func(key string) bool) (call.Event, string, bool, error)
-	EventByTrace(traceID string) (call.Event, string, bool, error)
+	EventOfTrace(traceID string, fits func(key string) bool) (call.Event, string, bool, error)
 }
 
 // Reader reads the log.
@@ -117,8 +115,10 @@ type Origin struct {
 	Attempt int
 	// Caller is whom the run begins as. What a call triggers begins as anonymousUser.
 	Caller commands.Caller
-	// Owner is whose rights the pipeline borrows; empty is the caller.
+	// Owner is whose rights the pipeline borrows; empty is the caller. Put is when the
+	// owner put it.
 	Owner string
+	Put   time.Time
 	// Trigger is the event that started the run; nil when a caller did.
 	Trigger *Trigger
 }

@@ -26,8 +26,11 @@ func (a *Actions) Adhoc(ctx context.Context, run commands.PipelineRun) (any, err
 	}
 	steps := a.Steps(Origin{
 		Call: run.CommandID, Pipeline: run.Name, Version: run.Version, Attempt: 1,
-		Caller: run.Caller, Owner: run.Owner,
+		Caller: run.Caller, Owner: run.Owner, Put: run.Put,
 	})
+	if trace, nested := ctx.Value(traceKey{}).(Trigger); nested {
+		steps.trace = trace
+	}
 	outcome, err := program.Run(ctx, pipelines.Run{
 		Body: body, User: steps.caller(), Timeout: a.cfg.Timeout,
 		Log: a.Log.With("pipeline", run.Name),

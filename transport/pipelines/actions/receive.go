@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 
 	"hooklog/domain/access"
 	"hooklog/domain/call"
@@ -25,7 +26,9 @@ func (s *Steps) receiveEvent(ctx context.Context, user access.Subject, c pipelin
 	policy := s.Registry.Policy()
 	users, owners := policy.Reads(user, c.Command), policy.Reads(owner, c.Command)
 	readable := func(key string) bool { return users(key) && owners(key) }
-	if err := s.catchUp(ctx); err != nil {
+	// What was acknowledged before the call that started the run may lie on another
+	// partition than that.
+	if err := s.Calls.Current(ctx); err != nil {
 		return nil, err
 	}
 	at, ok, err := s.find(pattern, c.Params["traceId"], readable)
@@ -35,54 +38,48 @@ func (s *Steps) receiveEvent(ctx context.Context, user access.Subject, c pipelin
 	if !ok {
 		return nil, fault.New(fault.NotFound, "No event that may be received fits.")
 	}
-	return ReadEvent(ctx, s.Reader, at)
+	body, _, err := ReadEvent(ctx, s.Reader, at)
+	return body, err
 }
 
-// catchUp waits until the event that started the run can be found, or for a caller
-// all that there are.
-func (s *Steps) catchUp(ctx context.Context) error {
-	if s.origin.Trigger == nil {
-		return s.Calls.Current(ctx)
+// find looks for the newest event; a call and the events that it led to have one
+// trace id.
+func (s *Steps) find(pattern string, traceID any, readable func(string) bool) (at call.Event, ok bool, err error) {
+	if trace, given := traceID.(string); given {
+		at, _, ok, err = s.Calls.EventOfTrace(trace, func(key string) bool { return pipeline.Match(pattern, key) && readable(key) })
+	} else {
+		at, _, ok, err = s.Calls.NewestEvent(pattern, readable)
 	}
-	return s.Calls.Wait(ctx, s.origin.Trigger.Accepted)
+	return at, ok, err
 }
 
-func (s *Steps) find(pattern string, traceID any, readable func(string) bool) (call.Event, bool, error) {
-	trace, given := traceID.(string)
-	if !given {
-		at, _, ok, err := s.Calls.NewestEvent(pattern, readable)
-		return at, ok, err
-	}
-	at, key, ok, err := s.Calls.EventByTrace(trace)
-	return at, ok && pipeline.Match(pattern, key) && readable(key), err
+// expired is the error of a reader for what lies before all that the log holds.
+type expired interface {
+	error
+	Below() bool
 }
 
-// ReadEvent reads an event message from the log as a value of a run, if it is the
-// one that was accepted. Its faults are final, but for those of kind Unavailable.
-func ReadEvent(ctx context.Context, log Reader, at call.Event) (any, error) {
-	r, err := ReadRecord(ctx, log, at)
-	if err != nil {
-		return nil, err
-	}
-	v, err := pipelines.Decode(r.Value)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "The event on the log is no JSON.")
-	}
-	return v, nil
-}
-
-// ReadRecord is ReadEvent for the whole record.
-func ReadRecord(ctx context.Context, log Reader, at call.Event) (record.Record, error) {
-	r, err := log.ReadAt(ctx, record.Position{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset})
+// ReadEvent reads an event from the log, if it is the one that was accepted, and
+// its message as a value of a run. A fault of kind NotFound says that the log ought
+// to have it: where its topic is new, or has a new leader, it may have it in a
+// moment.
+func ReadEvent(ctx context.Context, log Reader, at call.Event) (body any, r record.Record, err error) {
+	r, err = log.ReadAt(ctx, record.Position{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset})
+	var before expired
 	switch {
 	case fault.Is(err, fault.Unavailable):
-		return r, err
+		return nil, r, err
+	case errors.As(err, &before) && before.Below():
+		return nil, r, fault.New(fault.Gone, "The event is not on the log any more.").Because(err)
 	case err != nil:
-		return r, fault.New(fault.Gone, "The event is not on the log any more.").Because(err)
+		return nil, r, fault.New(fault.NotFound, "The event is not found on the log.").Because(err)
 	}
 	digest := record.ContentDigest(r.Headers, r.Value)
 	if hex.EncodeToString(digest[:]) != at.SHA256 {
-		return r, fault.New(fault.Internal, "The event on the log is not the one that was accepted.")
+		return nil, r, fault.New(fault.Internal, "The event on the log is not the one that was accepted.")
 	}
-	return r, nil
+	if body, err = pipelines.Decode(r.Value); err != nil {
+		return nil, r, fault.New(fault.Internal, "The event on the log is no JSON.")
+	}
+	return body, r, nil
 }

@@ -1,6 +1,7 @@
 package actions_test
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
@@ -143,6 +144,26 @@ func TestTheEighthEventOfAChainIsSent(t *testing.T) {
 	}
 	if event, _, _ := w.sent(); event.Header(record.HeaderDepth) != "8" || !strings.HasSuffix(string(event.Value), `"payload":"the body"}`) {
 		t.Errorf("sent is %s with depth %s", event.Value, event.Header(record.HeaderDepth))
+	}
+}
+
+func TestAPipelineThatAnotherRunsGoesOnWithItsChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sends("*"))
+	a := w.actions()
+	w.nested = func(ctx context.Context) (any, error) {
+		return a.Adhoc(ctx, adhoc(access.Anonymous, `{pipeline: [{event.send: {eventKey: orders.a}}]}`))
+	}
+	for depth, ok := range map[int]bool{7: true, 8: false} {
+		o := triggered("ada")
+		o.Trigger.Depth = depth
+		_, err := a.Steps(o).Do(t.Context(), step(access.Anonymous, "pipeline.run", map[string]any{"name": "other"}))
+		if ok != (err == nil) || !ok && !fault.Is(err, fault.Invalid) {
+			t.Errorf("at a depth of %d: %v", depth, err)
+		}
+	}
+	if event, _, sent := w.sent(); len(w.log) != 2 || event.Header(record.HeaderDepth) != "8" || sent.TraceID != "abcdef:aaaaaaaaaa" {
+		t.Errorf("%d records, the depth is %s, the trace %s", len(w.log), event.Header(record.HeaderDepth), sent.TraceID)
 	}
 }
 

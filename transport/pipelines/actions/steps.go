@@ -37,6 +37,10 @@ func (a *Actions) Steps(o Origin) *Steps {
 	return s
 }
 
+// traceKey is where a pipeline that another one runs finds what that one follows:
+// otherwise the chain of their events would begin anew, and never end.
+type traceKey struct{}
+
 // CommandID is the id of the command that a step issued last, or empty.
 func (s *Steps) CommandID(path string) string { return s.issued[path] }
 
@@ -109,7 +113,8 @@ func (s *Steps) subject(user string) (access.Subject, error) {
 func (s *Steps) caller() string { return cmp.Or(s.origin.Caller.Effective, s.origin.Caller.Principal) }
 
 // owner is whose rights the pipeline borrows. Of an outside issuer's users nothing
-// is known but what the rules say of them.
+// is known but what the rules say of them. A local user that was created after the
+// pipeline was put only has its owner's name.
 func (s *Steps) owner() (access.Subject, error) {
 	name := s.origin.Owner
 	switch {
@@ -122,7 +127,7 @@ func (s *Steps) owner() (access.Subject, error) {
 	if err != nil {
 		return access.Subject{}, err
 	}
-	if !ok {
+	if !ok || found.Created.After(s.origin.Put) {
 		return access.Subject{}, fault.New(fault.Forbidden, "The owner of the pipeline does not exist any more.")
 	}
 	return access.Subject{Principal: found.Name, Roles: found.Roles}, nil
@@ -170,6 +175,7 @@ func (s *Steps) command(ctx context.Context, subject access.Subject, c pipelines
 	}
 	caller := s.origin.Caller
 	caller.Effective, caller.Roles = subject.Principal, subject.Roles
+	ctx = context.WithValue(ctx, traceKey{}, s.trace)
 	return s.Commands.Run(ctx, commands.Request{Caller: caller, Command: command, Args: args, CommandID: s.issue(c)})
 }
 

@@ -116,6 +116,7 @@ func TestWhoAPipelineMayRunAs(t *testing.T) {
 		"the owner has none":               {triggered("bob"), []access.Rule{mayBob}, access.Anonymous, "bob", false},
 		"the owner is an administrator":    {triggered("root"), nil, access.Anonymous, "bob", true},
 		"the owner is gone":                {triggered("eve"), []access.Rule{rule("eve", nil, nil, "bob")}, access.Anonymous, "bob", false},
+		"the owner's name is another's":    {triggered("neo"), []access.Rule{rule("neo", nil, nil, "bob")}, access.Anonymous, "bob", false},
 		"the owner is outside":             {triggered("ns:7"), []access.Rule{rule("ns:7", nil, nil, "bob")}, access.Anonymous, "bob", true},
 		"the owner is outside, no rule":    {triggered("ns:8"), []access.Rule{rule("ns:7", nil, nil, "bob")}, access.Anonymous, "bob", false},
 		"the user does not exist":          {triggered("root"), nil, access.Anonymous, "eve", false},

@@ -29,17 +29,19 @@ type world struct {
 	ring  *keyring.Ring
 	users map[string][]string // their roles by name
 	rules access.Policy
+	// created tells of some users when they were.
+	created map[string]time.Time
 	// listeners are of every key.
 	listeners []string
 	// answer is that of every command.
 	answer   any
-	block    func() // nil, or called by every command
+	block    func()                             // nil, or called by every command
+	nested   func(context.Context) (any, error) // nil, or the answer of every command
 	requests []commands.Request
 
 	mu      sync.Mutex
 	log     []record.Record // all topics; an offset is an index
 	calls   []call.Accepted
-	waited  []record.Position
 	current int
 	refuses error // what the log says to an append
 }
@@ -55,9 +57,9 @@ func newWorld(t *testing.T, rules ...access.Rule) *world {
 		t.Fatal(err)
 	}
 	return &world{
-		t: t, ring: ring, rules: rules,
+		t: t, ring: ring, rules: rules, created: map[string]time.Time{"neo": putAt.Add(time.Hour)},
 		users: map[string][]string{
-			access.Anonymous: nil, "ada": nil, "bob": {"clerks"}, "root": {access.RoleAdministrator},
+			access.Anonymous: nil, "ada": nil, "bob": {"clerks"}, "neo": nil, "root": {access.RoleAdministrator},
 		},
 	}
 }
@@ -83,8 +85,11 @@ func (w *world) actions(adjust ...func(*actions.Config, *actions.Deps)) *actions
 }
 
 // Run implements actions.Commands.
-func (w *world) Run(_ context.Context, req commands.Request) (any, error) {
+func (w *world) Run(ctx context.Context, req commands.Request) (any, error) {
 	w.requests = append(w.requests, req)
+	if w.nested != nil {
+		return w.nested(ctx)
+	}
 	if w.block != nil {
 		w.block()
 	}
@@ -97,17 +102,11 @@ func (w *world) Policy() access.Policy { return w.rules }
 // User implements actions.Registry.
 func (w *world) User(name string) (access.User, bool, error) {
 	roles, ok := w.users[name]
-	return access.User{Name: name, Roles: roles}, ok, nil
+	return access.User{Name: name, Roles: roles, Trail: access.Trail{Created: w.created[name]}}, ok, nil
 }
 
 // Listeners implements actions.Registry.
 func (w *world) Listeners(string) []string { return w.listeners }
-
-// Wait implements actions.Calls.
-func (w *world) Wait(_ context.Context, at record.Position) error {
-	w.waited = append(w.waited, at)
-	return nil
-}
 
 // Current implements actions.Calls.
 func (w *world) Current(context.Context) error {
@@ -125,10 +124,10 @@ func (w *world) NewestEvent(pattern string, readable func(string) bool) (call.Ev
 	return call.Event{}, "", false, nil
 }
 
-// EventByTrace implements actions.Calls.
-func (w *world) EventByTrace(traceID string) (call.Event, string, bool, error) {
+// EventOfTrace implements actions.Calls.
+func (w *world) EventOfTrace(traceID string, fits func(string) bool) (call.Event, string, bool, error) {
 	for _, a := range w.calls {
-		if a.TraceID == traceID {
+		if a.TraceID == traceID && fits(a.EventKey) {
 			return a.Event, a.EventKey, true, nil
 		}
 	}
@@ -139,11 +138,20 @@ func (w *world) EventByTrace(traceID string) (call.Event, string, bool, error) {
 func (w *world) ReadAt(_ context.Context, at record.Position) (record.Record, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if at.Offset >= int64(len(w.log)) {
+	switch {
+	case at.Offset < 0:
+		return record.Record{}, expired{}
+	case at.Offset >= int64(len(w.log)):
 		return record.Record{}, errors.New("out of range")
 	}
 	return w.log[at.Offset], nil
 }
+
+type expired struct{}
+
+func (expired) Error() string { return "out of range" }
+
+func (expired) Below() bool { return true }
 
 // AppendHeld implements actions.Topics.
 func (w *world) AppendHeld(ctx context.Context, r *record.Record, release func()) (record.Position, error) {
@@ -176,13 +184,16 @@ func (w *world) event(key, traceID, value string) {
 	})
 }
 
+// putAt is when the pipelines were put.
+var putAt = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
 const parent = "0a4b2f7e-6f0b-4e6c-9d5e-1b1f0e5d0c11"
 
 // triggered is what a run comes from that a call triggered.
 func triggered(owner string) actions.Origin {
 	return actions.Origin{
 		Call: parent, Pipeline: "p", Version: 2, Attempt: 1,
-		Caller: commands.Caller{Principal: access.Anonymous}, Owner: owner,
+		Caller: commands.Caller{Principal: access.Anonymous}, Owner: owner, Put: putAt,
 		Trigger: &actions.Trigger{
 			EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef", Traceparent: "00-1-2-00",
 			Accepted: record.Position{Topic: record.TopicCall, Partition: 5, Offset: 17},

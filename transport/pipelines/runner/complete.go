@@ -26,7 +26,7 @@ func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
 		l.Log.ErrorContext(ctx, "Result of a run was not sealed", "webhook_trace_id", t.call.TraceID, "error", err)
 		r, err = l.failed(t, e)
 	}
-	for err == nil {
+	for wait := retryPause; err == nil; wait = min(2*wait, maxRetryPause) {
 		_, err = l.Journal.AppendWait(ctx, &r)
 		switch {
 		case err == nil:
@@ -37,7 +37,7 @@ func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
 			r, err = l.failed(t, e)
 		default:
 			l.Log.WarnContext(ctx, "Log did not take the end of a run; it is tried again", "webhook_trace_id", t.call.TraceID, "error", err)
-			err = pause(ctx, retryPause)
+			err = pause(ctx, wait)
 		}
 	}
 	return false

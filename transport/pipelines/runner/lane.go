@@ -13,9 +13,10 @@ import (
 
 const (
 	// maxHeld is how many runs of a partition there are at once or wait for a
-	// place; nothing is read beyond them.
+	// place, without those that wait for others of their event key; nothing is read
+	// beyond them.
 	maxHeld = 256
-	// maxOpen is how many calls are remembered behind the lowest that is not
+	// maxOpen is how many runs are remembered behind the lowest call that is not
 	// complete: a long run does not hold up the others.
 	maxOpen = 64 << 10
 
@@ -29,6 +30,7 @@ type lane struct {
 	claim    Claim
 	fail     context.CancelCauseFunc
 	progress progress
+	queues   *queues
 	held     *semaphore.Weighted
 	open     *semaphore.Weighted
 	running  sync.WaitGroup
@@ -41,7 +43,7 @@ type lane struct {
 func (r *Runner) serve(ctx context.Context, claim Claim) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	l := &lane{
-		Runner: r, claim: claim, fail: fail,
+		Runner: r, claim: claim, fail: fail, queues: newQueues(r.keys.size),
 		held: semaphore.NewWeighted(maxHeld), open: semaphore.NewWeighted(maxOpen),
 	}
 	l.running.Go(func() { l.commit(ctx) })
@@ -83,22 +85,38 @@ func (l *lane) take(ctx context.Context, r *record.Record) error {
 		l.progress.pass(r.Offset)
 		return nil
 	}
-	if err := l.open.Acquire(ctx, 1); err != nil {
+	weight := min(len(tasks), maxOpen)
+	if err := l.open.Acquire(ctx, int64(weight)); err != nil {
 		return err
 	}
-	e := l.progress.begin(r.Offset, len(tasks))
+	e := l.progress.begin(r.Offset, len(tasks), weight)
 	for _, t := range tasks {
+		key := t.call.EventKey // empty for retries, which do not tell it
+		if !l.queues.add(key, job{t, e}) {
+			continue
+		}
 		if err := l.held.Acquire(ctx, 1); err != nil {
 			return err
 		}
 		l.running.Go(func() {
 			defer l.held.Release(1)
-			if l.handle(ctx, t) {
-				l.open.Release(int64(l.progress.end(e)))
-			}
+			l.work(ctx, key)
 		})
 	}
 	return nil
+}
+
+// work makes the runs of a key until none waits, or the partition is lost.
+func (l *lane) work(ctx context.Context, key string) {
+	for ctx.Err() == nil {
+		j, ok := l.queues.next(key)
+		if !ok {
+			return
+		}
+		if l.handle(ctx, j.task) {
+			l.open.Release(int64(l.progress.end(j.entry)))
+		}
+	}
 }
 
 // tasks are the runs that a record asks for. What lies before the end that the log

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"hooklog/domain/fault"
 	"hooklog/domain/pipeline"
@@ -15,6 +16,7 @@ type program struct {
 	name    string
 	version int
 	owner   string
+	put     time.Time
 	program *pipelines.Program
 }
 
@@ -35,7 +37,7 @@ func (l *lane) program(ctx context.Context, listener string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{name: stored.Name, version: stored.Version, owner: stored.Owner(), program: compiled}
+	p := &program{name: stored.Name, version: stored.Version, owner: stored.Owner(), put: stored.Updated, program: compiled}
 	l.programs.Add(listener, p)
 	return p, nil
 }

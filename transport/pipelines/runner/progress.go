@@ -10,17 +10,19 @@ type progress struct {
 	open []*entry
 }
 
-// entry is a call, or a retry, with the runs that it still needs.
+// entry is a call, or a retry, with the runs that it still needs, and what it
+// weighs while it is remembered.
 type entry struct {
 	offset int64
 	left   int
+	weight int
 }
 
 // begin takes in a record that needs runs; those come in the order of the log.
-func (p *progress) begin(offset int64, runs int) *entry {
+func (p *progress) begin(offset int64, runs, weight int) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := &entry{offset: offset, left: runs}
+	e := &entry{offset: offset, left: runs, weight: weight}
 	p.open = append(p.open, e)
 	p.next = offset + 1
 	return e
@@ -33,16 +35,16 @@ func (p *progress) pass(offset int64) {
 	p.next = offset + 1
 }
 
-// end takes in the end of one run, and gives how many entries are done with all
-// before them.
+// end takes in the end of one run, and gives the weight of the entries that are
+// now done with all before them.
 func (p *progress) end(e *entry) (done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.left--
-	for done < len(p.open) && p.open[done].left == 0 {
-		done++
+	for len(p.open) > 0 && p.open[0].left == 0 {
+		done += p.open[0].weight
+		p.open = p.open[1:]
 	}
-	p.open = p.open[done:]
 	return done
 }
 

@@ -33,7 +33,7 @@ func TestACallIsRunForEachOfItsListeners(t *testing.T) {
 				EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef", Traceparent: "00-1-2-00",
 				Accepted: record.Position{Topic: record.TopicCall, Offset: o.Trigger.Accepted.Offset},
 			}
-			if *o.Trigger != want || o.Owner != "ada" || o.Caller.Principal != "anonymousUser" || c.User != "anonymousUser" {
+			if *o.Trigger != want || o.Owner != "ada" || !o.Put.Equal(putAt) || o.Caller.Principal != "anonymousUser" || c.User != "anonymousUser" {
 				t.Errorf("the run comes from %+v, %+v", o, *o.Trigger)
 			}
 			return "done", nil
@@ -90,6 +90,16 @@ func TestARunThatCannotSucceedCompletesAsError(t *testing.T) {
 			reason: "internal", detail: "not the one that was accepted",
 		},
 		"the event has expired": {spoil: func(w *world) { clear(w.events) }, reason: "gone", detail: "not on the log any more"},
+		"the event was lost": {
+			spoil: func(w *world) {
+				for at, r := range w.events {
+					delete(w.events, at)
+					at.Offset++
+					w.events[at] = r
+				}
+			},
+			reason: "not-found", detail: "not found on the log",
+		},
 		"a step fails": {
 			do:   func(context.Context) (any, error) { return nil, fault.New(fault.Conflict, "taken: %s", canary) },
 			step: "work", reason: "conflict", detail: "Step work (test.do) at 1:13: taken: " + canary,
@@ -153,6 +163,7 @@ func TestTroubleThatPassesIsWaitedFor(t *testing.T) {
 	for name, prepare := range map[string]func(w *world){
 		"a version that is not folded yet":       func(w *world) { w.put(w.late, "p", 1, echo) },
 		"an event that cannot be read now":       func(w *world) { w.absences = []error{away, away, away} },
+		"an event that a new leader has not yet": func(w *world) { w.absences = []error{rangeError(false), errors.New("no topic")} },
 		"a log that does not take the end":       func(w *world) { w.refusals = []error{away, away, away} },
 		"a log that never takes the whole value": func(w *world) { w.refusals = []error{fault.New(fault.TooLarge, "too large")} },
 	} {
@@ -233,6 +244,51 @@ func TestRunsAreBounded(t *testing.T) {
 	})
 }
 
+func TestTheCallsOfASlowKeyDoNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ calls, size int }{
+		"when they are many":  {300, 1},
+		"when they are large": {40, 4 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.put(w.stored, "slow", 1, doing)
+				w.put(w.stored, "swift", 1, echo)
+				goOn := make(chan struct{})
+				w.do = func(ctx context.Context, _ actions.Origin, _ pipelines.StepCall) (any, error) {
+					select {
+					case <-goOn:
+					case <-ctx.Done():
+					}
+					return nil, ctx.Err()
+				}
+				m := w.join(func(cfg *runner.Config) { cfg.Parallel, cfg.Timeout = 128, time.Hour })
+				for range c.calls {
+					w.acceptSized(c.size, "webhook.slow", `1`, "slow@1")
+				}
+				synctest.Wait()
+				swift := w.accept("webhook.swift", `2`, "swift@1")
+				if have := w.complete(swift); have.value != "2" {
+					t.Errorf("completed as %+v", have)
+				}
+				w.mu.Lock()
+				if w.appends != 1 || w.committed != 0 {
+					t.Errorf("%d were appended and %d committed", w.appends, w.committed)
+				}
+				w.mu.Unlock()
+				close(goOn)
+				w.until("all is complete", func() bool { return len(w.calls) == 2*(c.calls+1) })
+				_ = m.leave()
+				if w.committed < int64(c.calls) {
+					t.Errorf("committed is %d", w.committed)
+				}
+			})
+		})
+	}
+}
+
 func TestNothingIsReadBeyondWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -244,12 +300,12 @@ func TestNothingIsReadBeyondWhatIsHeld(t *testing.T) {
 		}
 		const calls = 1000
 		m := w.join(func(cfg *runner.Config) { cfg.Parallel = 4 })
-		for range calls {
-			w.accept("webhook.a", `1`, "p@1")
+		for i := range calls {
+			w.accept(fmt.Sprintf("webhook.k%d", i), `1`, "p@1")
 		}
 		synctest.Wait()
-		if n := len(w.issued); n != 1 {
-			t.Errorf("%d runs of the one key began", n)
+		if n := len(w.issued); n != 4 {
+			t.Errorf("%d runs began", n)
 		}
 		w.mu.Lock()
 		if w.read < 256 || w.read > 256+2*portion {

@@ -98,8 +98,10 @@ const (
 	programs = 512
 	// eventBytes bounds the memory of the events that are being worked on.
 	eventBytes = 512 << 20
-	// keyShare is the part of the runs that one event key may have: a quarter.
+	// keyShare is the part of the runs, and of that memory, that one event key may
+	// have: a quarter.
 	keyShare = 4
+	keyBytes = eventBytes / keyShare
 )
 
 // Runner runs pipelines.

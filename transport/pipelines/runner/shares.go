@@ -7,44 +7,57 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// shares holds each event key to its part of the runs. A key is known only while
-// somebody of it runs or waits.
+// shares holds each event key to its part of the runs and of their memory. A key is
+// known only while somebody of it runs or waits.
 type shares struct {
-	size int64
+	size int
 	mu   sync.Mutex
 	keys map[string]*share
 }
 
 type share struct {
-	*semaphore.Weighted
-	users int
+	places, bytes *semaphore.Weighted
+	users         int
 }
 
-func newShares(size int) *shares { return &shares{size: int64(size), keys: make(map[string]*share)} }
+func newShares(size int) *shares { return &shares{size: size, keys: make(map[string]*share)} }
 
-// acquire waits for a place of the key, which release gives back.
-func (s *shares) acquire(ctx context.Context, key string) (release func(), err error) {
-	s.mu.Lock()
-	of := s.keys[key]
-	if of == nil {
-		of = &share{Weighted: semaphore.NewWeighted(s.size)}
-		s.keys[key] = of
+// acquire waits for a place of the key and for so many bytes, which release gives
+// back.
+func (s *shares) acquire(ctx context.Context, key string, size int64) (release func(), err error) {
+	of := s.enter(key)
+	if err := of.places.Acquire(ctx, 1); err != nil {
+		s.leave(key, of)
+		return nil, err
 	}
-	of.users++
-	s.mu.Unlock()
-	leave := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if of.users--; of.users == 0 {
-			delete(s.keys, key)
-		}
-	}
-	if err := of.Acquire(ctx, 1); err != nil {
-		leave()
+	if err := of.bytes.Acquire(ctx, size); err != nil {
+		of.places.Release(1)
+		s.leave(key, of)
 		return nil, err
 	}
 	return func() {
-		of.Release(1)
-		leave()
+		of.bytes.Release(size)
+		of.places.Release(1)
+		s.leave(key, of)
 	}, nil
+}
+
+func (s *shares) enter(key string) *share {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.keys[key]
+	if of == nil {
+		of = &share{places: semaphore.NewWeighted(int64(s.size)), bytes: semaphore.NewWeighted(keyBytes)}
+		s.keys[key] = of
+	}
+	of.users++
+	return of
+}
+
+func (s *shares) leave(key string, of *share) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of.users--; of.users == 0 {
+		delete(s.keys, key)
+	}
 }

@@ -18,12 +18,17 @@ import (
 )
 
 const (
-	// retryPause lies between two tries of what the log did not answer.
-	retryPause = 200 * time.Millisecond
-	// eventRoom and eventGrowth tell what an event takes, as a message and as
-	// values, by the size of its body.
+	// retryPause lies between two tries of what the log did not answer, and
+	// maxRetryPause between those of what it goes on to refuse.
+	retryPause    = 200 * time.Millisecond
+	maxRetryPause = 5 * time.Second
+	// findTimeout is how long an event is looked for that the log ought to have.
+	findTimeout = 10 * time.Second
+	// eventRoom and eventGrowth tell what an event takes at most, as a message and as
+	// values, by the size of its body: a list of objects with one member each takes
+	// fifty times its JSON.
 	eventRoom   = 64 << 10
-	eventGrowth = 8
+	eventGrowth = 50
 )
 
 // task is one run to make.
@@ -87,7 +92,8 @@ func (l *lane) due(ctx context.Context, t *task) (bool, error) {
 // admit waits for a place among the runs of the event key, among all, and in
 // memory, in this order: who waits for the first holds none of the others.
 func (l *lane) admit(ctx context.Context, t *task) (release func(), err error) {
-	leave, err := l.keys.acquire(ctx, t.call.EventKey)
+	size := min(keyBytes, eventRoom+eventGrowth*int64(t.call.Size))
+	leave, err := l.keys.acquire(ctx, t.call.EventKey, size)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +101,6 @@ func (l *lane) admit(ctx context.Context, t *task) (release func(), err error) {
 		leave()
 		return nil, err
 	}
-	size := min(eventBytes, eventRoom+eventGrowth*int64(t.call.Size))
 	if err := l.memory.Acquire(ctx, size); err != nil {
 		l.slots.Release(1)
 		leave()
@@ -133,14 +138,9 @@ func (l *lane) run(ctx context.Context, t *task) (e ended) {
 		return e
 	}
 	e.owner = p.owner
-	event, err := l.event(ctx, t)
+	body, event, err := l.event(ctx, t)
 	if err != nil {
 		e.err = err
-		return e
-	}
-	body, err := pipelines.Decode(event.Value)
-	if err != nil {
-		e.err = fault.New(fault.Internal, "The event on the log is no JSON.")
 		return e
 	}
 	e.steps = l.Steps(origin(t, p, &event))
@@ -152,12 +152,14 @@ func (l *lane) run(ctx context.Context, t *task) (e ended) {
 }
 
 // event reads the event of the call. While the log does not answer, it is asked
-// again.
-func (l *lane) event(ctx context.Context, t *task) (record.Record, error) {
+// again, and for a while where it does not find what was accepted.
+func (l *lane) event(ctx context.Context, t *task) (any, record.Record, error) {
+	patient := time.Now().Add(findTimeout)
 	for {
-		event, err := actions.ReadRecord(ctx, l.Events, t.call.Event)
-		if !fault.Is(err, fault.Unavailable) || pause(ctx, retryPause) != nil {
-			return event, err
+		body, event, err := actions.ReadEvent(ctx, l.Events, t.call.Event)
+		again := fault.Is(err, fault.Unavailable) || fault.Is(err, fault.NotFound) && time.Now().Before(patient)
+		if !again || pause(ctx, retryPause) != nil {
+			return body, event, err
 		}
 	}
 }
@@ -166,7 +168,7 @@ func origin(t *task, p *program, event *record.Record) actions.Origin {
 	depth, _ := strconv.Atoi(event.Header(record.HeaderDepth)) // 0 without one
 	return actions.Origin{
 		Call: t.call.CorrelationID, Pipeline: p.name, Version: p.version, Attempt: t.attempt,
-		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner,
+		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner, Put: p.put,
 		Trigger: &actions.Trigger{
 			EventKey: t.call.EventKey, TraceID: t.call.TraceID, Last6: t.call.Last6,
 			Traceparent: event.Header(record.HeaderTraceparent), Accepted: t.at, Depth: depth,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -95,6 +94,9 @@ func (w *world) until(what string, reached func() bool) {
 	}
 }
 
+// putAt is when the pipelines are put.
+var putAt = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+
 // put stores a version of a pipeline.
 func (w *world) put(into map[string]pipeline.Pipeline, name string, version int, source string) {
 	w.t.Helper()
@@ -103,7 +105,7 @@ func (w *world) put(into map[string]pipeline.Pipeline, name string, version int,
 		w.t.Fatal(err)
 	}
 	p := pipeline.Pipeline{
-		Name: name, Version: version, UpdatedBy: "ada",
+		Name: name, Version: version, UpdatedBy: "ada", Updated: putAt,
 		Source: pipeline.Source{Body: sealed, SealedFor: name},
 	}
 	w.note(func() { into[p.Listener()] = p })
@@ -112,13 +114,19 @@ func (w *world) put(into map[string]pipeline.Pipeline, name string, version int,
 // accept puts a call with an event on the log, as receive does.
 func (w *world) accept(eventKey, payload string, listeners ...string) call.Accepted {
 	w.t.Helper()
+	return w.acceptSized(len(payload), eventKey, payload, listeners...)
+}
+
+// acceptSized is accept with a body that is said to have so many bytes.
+func (w *world) acceptSized(size int, eventKey, payload string, listeners ...string) call.Accepted {
+	w.t.Helper()
 	id := uuid.NewString()
 	value := fmt.Appendf(nil, `{"eventKey":%q,"traceId":"abcdef:aaaaaaaaaa","payload":%s}`, eventKey, payload)
 	at := record.Position{Topic: record.EventTopic(eventKey), Offset: int64(len(w.events))}
 	event := record.Record{Position: at, Value: value, Headers: []record.Header{{Key: record.HeaderTraceparent, Value: []byte("00-1-2-00")}}}
 	a := call.Accepted{
 		CorrelationID: id, TraceID: "abcdef:aaaaaaaaaa", EventKey: eventKey, Last6: "abcdef",
-		Received: time.Now().UTC().Truncate(time.Millisecond), Method: "POST", Size: len(payload),
+		Received: time.Now().UTC().Truncate(time.Millisecond), Method: "POST", Size: size,
 		Event: call.EventAt(at, record.ContentDigest(event.Headers, event.Value)), Listeners: listeners,
 	}
 	w.note(func() { w.events[at] = event })
@@ -164,10 +172,18 @@ func (w *world) ReadAt(_ context.Context, at record.Position) (record.Record, er
 	}
 	r, ok := w.events[at]
 	if !ok {
-		return r, errors.New("out of range")
+		return r, rangeError(len(w.events) == 0)
 	}
 	return r, nil
 }
+
+// rangeError is that of a log that does not hold an offset; true says that it has
+// expired.
+type rangeError bool
+
+func (rangeError) Error() string { return "out of range" }
+
+func (e rangeError) Below() bool { return bool(e) }
 
 // Wait implements runner.Calls.
 func (w *world) Wait(context.Context, record.Position) error { return nil }
