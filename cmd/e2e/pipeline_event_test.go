@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,7 @@ func receiveEvents(s *service) {
 	// the log it lies.
 	for n := range 5 {
 		first := s.called(orders.UUID, asJSON, strconv.Itoa(n))
+		s.clock.tick()
 		second := s.called(stock.UUID, asJSON, strconv.Itoa(100+n))
 		ask(`{}`).wantValue(s.t, strconv.Itoa(100+n))
 		ask(`{"traceId":"`+first.TraceID+`"}`).wantValue(s.t, strconv.Itoa(n))
@@ -48,6 +50,14 @@ func receiveEvents(s *service) {
 		if string(got.body) != want {
 			s.t.Errorf("the newest of %s is %s, want %s", key, got.body, want)
 		}
+	}
+}
+
+// tick returns when a call gets a later time than those before, which have
+// milliseconds.
+func (c *clock) tick() {
+	for before := c.now().UnixMilli(); c.now().UnixMilli() == before; {
+		runtime.Gosched()
 	}
 }
 

@@ -21,6 +21,9 @@ var (
 	patternPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(\.\*)?)$`)
 )
 
+// IsOutside reports a principal of an outside issuer.
+func IsOutside(principal string) bool { return strings.Contains(principal, ":") }
+
 // Named is how a command names a user, a client or a rule.
 type Named struct {
 	Name string `json:"name"`

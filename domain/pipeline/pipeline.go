@@ -36,6 +36,9 @@ type Pipeline struct {
 	CreatedBy string
 	Updated   time.Time
 	UpdatedBy string
+	// OwnerRoles are those that an owner of an outside issuer had at the put: later
+	// ones are not known here. A local owner's are looked up when it runs.
+	OwnerRoles []string
 }
 
 // Source is what a pipeline does, sealed, and what the fold must know of it.

@@ -59,6 +59,8 @@ func checkUsers(users []string) error {
 type Author struct {
 	Name string
 	At   time.Time
+	// Roles are those of an outside issuer's user.
+	Roles []string
 }
 
 // Event is what happened to a pipeline.
@@ -80,7 +82,7 @@ func (Deleted) pipelineEvent() {}
 func (p Put) Decide(current *Pipeline, by Author) (Stored, error) {
 	next := Pipeline{
 		Name: p.Name, Version: 1, Source: p.Source,
-		Created: by.At, CreatedBy: by.Name, Updated: by.At, UpdatedBy: by.Name,
+		Created: by.At, CreatedBy: by.Name, Updated: by.At, UpdatedBy: by.Name, OwnerRoles: by.Roles,
 	}
 	if current != nil {
 		next.Version = current.Version + 1

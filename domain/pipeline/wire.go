@@ -62,6 +62,8 @@ type stateWire struct {
 	CreatedBy string    `json:"createdBy"`
 	Updated   time.Time `json:"updated"`
 	UpdatedBy string    `json:"updatedBy"`
+
+	OwnerRoles []string `json:"ownerRoles,omitempty"`
 }
 
 // MarshalJSON gives the state as a projection stores it: with the source sealed.
@@ -69,7 +71,7 @@ type stateWire struct {
 func (p Pipeline) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stateWire{
 		p.Name, p.Version, p.Deleted, p.wire(),
-		p.Created, p.CreatedBy, p.Updated, p.UpdatedBy,
+		p.Created, p.CreatedBy, p.Updated, p.UpdatedBy, p.OwnerRoles,
 	})
 }
 
@@ -84,7 +86,7 @@ func (p *Pipeline) UnmarshalJSON(data []byte) error {
 	}
 	*p = Pipeline{
 		w.Name, w.Version, w.Deleted, w.source(),
-		w.Created, w.CreatedBy, w.Updated, w.UpdatedBy,
+		w.Created, w.CreatedBy, w.Updated, w.UpdatedBy, w.OwnerRoles,
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ func TestTheWireFormsStayForEver(t *testing.T) {
 		read  func([]byte) (any, error)
 	}{
 		{"pipeline.json", stored(), read[pipeline.Pipeline]},
+		{"outside.json", outside(), read[pipeline.Pipeline]},
 		{"deleted.json", after.After, read[pipeline.Pipeline]},
 		{"put.json", pipeline.Put{Name: "orders", Source: source("sealed-text"), Version: new(4)}, read[pipeline.Put]},
 		{"delete.json", pipeline.Delete{Name: "orders"}, read[pipeline.Delete]},
@@ -48,6 +49,13 @@ func TestTheWireFormsStayForEver(t *testing.T) {
 			}
 		})
 	}
+}
+
+// outside is a pipeline whose owner is a user of an outside issuer.
+func outside() pipeline.Pipeline {
+	p := stored()
+	p.UpdatedBy, p.OwnerRoles = "corp:5d", []string{"shopper"}
+	return p
 }
 
 func read[T any](data []byte) (any, error) {

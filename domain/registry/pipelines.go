@@ -64,11 +64,20 @@ func decidePipelinePut(v View, c Command) (Event, Outcome, error) {
 	if err := lends(v.Policy(), c.subject(), put.Source); err != nil {
 		return nil, Outcome{}, err
 	}
-	stored, err := put.Decide(lastState(v, put.Name), pipeline.Author(c.author()))
+	stored, err := put.Decide(lastState(v, put.Name), owner(c))
 	if err != nil {
 		return nil, Outcome{}, err
 	}
 	return stored, shownPipeline(stored.Pipeline), nil
+}
+
+// owner is who puts a pipeline.
+func owner(c Command) pipeline.Author {
+	by := pipeline.Author{Name: c.Effective, At: c.Time}
+	if access.IsOutside(c.Effective) {
+		by.Roles = c.Roles
+	}
+	return by
 }
 
 // lends reports what a pipeline would need of its owner that the owner has not.
@@ -121,7 +130,7 @@ func decidePipelineDelete(v View, c Command) (Event, Outcome, error) {
 	if err := mayName(v, c, del.Name); err != nil {
 		return nil, Outcome{}, err
 	}
-	deleted, err := del.Decide(lastState(v, del.Name), pipeline.Author(c.author()))
+	deleted, err := del.Decide(lastState(v, del.Name), owner(c))
 	if err != nil {
 		return nil, Outcome{}, err
 	}

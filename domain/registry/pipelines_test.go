@@ -110,6 +110,18 @@ func TestEveryVersionOfAPipelineStays(t *testing.T) {
 	}
 }
 
+func TestOnlyAnOutsideOwnersRolesAreKept(t *testing.T) {
+	m := folded(
+		by(putPipeline("p1", "orders", source("webhook.a")), "corp:5d", access.RoleAdministrator),
+		by(putPipeline("p2", "stock", source("webhook.a")), "pat", access.RoleAdministrator),
+	)
+	for name, want := range map[string][]string{"orders": {access.RoleAdministrator}, "stock": nil} {
+		if p, ok := m.Pipeline(name, 1); !ok || !slices.Equal(p.OwnerRoles, want) {
+			t.Errorf("%s has an owner with %v, want %v", name, p.OwnerRoles, want)
+		}
+	}
+}
+
 func TestOutcomesShowThePipelineWithoutItsSource(t *testing.T) {
 	m := newMemory()
 	steps := []struct {

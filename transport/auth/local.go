@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -88,7 +87,7 @@ func (l *Local) Basic(ctx context.Context, name string, password secret.Password
 // mayLogIn is false for users without a password, and for the names that are no
 // local user's, whatever a record says of them.
 func mayLogIn(u access.User) bool {
-	return u.PasswordHash != "" && u.Name != access.Anonymous && !strings.Contains(u.Name, ":")
+	return u.PasswordHash != "" && u.Name != access.Anonymous && !access.IsOutside(u.Name)
 }
 
 func (l *Local) check(ctx context.Context, u access.User, p secret.Password) (bool, error) {

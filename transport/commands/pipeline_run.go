@@ -21,11 +21,12 @@ type PipelineRun struct {
 	CommandID string
 	// Name and Version are those of a stored pipeline, Owner is who put it, and Put
 	// when. Where the caller brought the pipeline there is none of them.
-	Name    string
-	Version int
-	Owner   string
-	Put     time.Time
-	Source  []byte
+	Name       string
+	Version    int
+	Owner      string
+	OwnerRoles []string // of an outside issuer's user, when he put it
+	Put        time.Time
+	Source     []byte
 	// Body is what it begins with, as JSON.
 	Body json.RawMessage
 }
@@ -65,7 +66,7 @@ func (d *Dispatcher) runStored(ctx context.Context, req Request) (any, error) {
 	return d.run(ctx, PipelineRun{
 		Caller: req.Caller, CommandID: c.id, Source: source, Body: body,
 		Name: outcome.Pipeline.Name, Version: outcome.Pipeline.Version,
-		Owner: outcome.Pipeline.Owner(), Put: outcome.Pipeline.Updated,
+		Owner: outcome.Pipeline.Owner(), OwnerRoles: outcome.Pipeline.OwnerRoles, Put: outcome.Pipeline.Updated,
 	})
 }
 

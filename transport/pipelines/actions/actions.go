@@ -117,8 +117,9 @@ type Origin struct {
 	Caller commands.Caller
 	// Owner is whose rights the pipeline borrows; empty is the caller. Put is when the
 	// owner put it.
-	Owner string
-	Put   time.Time
+	Owner      string
+	OwnerRoles []string // of an outside issuer's user, when he put it
+	Put        time.Time
 	// Trigger is the event that started the run; nil when a caller did.
 	Trigger *Trigger
 }

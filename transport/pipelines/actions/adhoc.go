@@ -26,7 +26,7 @@ func (a *Actions) Adhoc(ctx context.Context, run commands.PipelineRun) (any, err
 	}
 	steps := a.Steps(Origin{
 		Call: run.CommandID, Pipeline: run.Name, Version: run.Version, Attempt: 1,
-		Caller: run.Caller, Owner: run.Owner, Put: run.Put,
+		Caller: run.Caller, Owner: run.Owner, OwnerRoles: run.OwnerRoles, Put: run.Put,
 	})
 	if trace, nested := ctx.Value(traceKey{}).(Trigger); nested {
 		steps.trace = trace

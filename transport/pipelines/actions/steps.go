@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"strconv"
-	"strings"
 
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
@@ -113,15 +112,15 @@ func (s *Steps) subject(user string) (access.Subject, error) {
 func (s *Steps) caller() string { return cmp.Or(s.origin.Caller.Effective, s.origin.Caller.Principal) }
 
 // owner is whose rights the pipeline borrows. Of an outside issuer's users nothing
-// is known but what the rules say of them. A local user that was created after the
+// later is known than the roles with which they put it. A local user that was created after the
 // pipeline was put only has its owner's name.
 func (s *Steps) owner() (access.Subject, error) {
 	name := s.origin.Owner
 	switch {
 	case name == "":
 		return s.subject(s.caller())
-	case strings.Contains(name, ":"):
-		return access.Subject{Principal: name}, nil
+	case access.IsOutside(name):
+		return access.Subject{Principal: name, Roles: s.origin.OwnerRoles}, nil
 	}
 	found, ok, err := s.Registry.User(name)
 	if err != nil {

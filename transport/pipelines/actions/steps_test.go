@@ -101,6 +101,13 @@ func byCaller(principal string, roles ...string) actions.Origin {
 	return actions.Origin{Call: parent, Attempt: 1, Caller: commands.Caller{Principal: principal, Roles: roles}}
 }
 
+// fromOutside is triggered, with an owner who had the roles when he put it.
+func fromOutside(owner string, roles ...string) actions.Origin {
+	o := triggered(owner)
+	o.OwnerRoles = roles
+	return o
+}
+
 func TestWhoAPipelineMayRunAs(t *testing.T) {
 	t.Parallel()
 	mayBob := rule("ada", nil, nil, "bob")
@@ -119,6 +126,7 @@ func TestWhoAPipelineMayRunAs(t *testing.T) {
 		"the owner's name is another's":    {triggered("neo"), []access.Rule{rule("neo", nil, nil, "bob")}, access.Anonymous, "bob", false},
 		"the owner is outside":             {triggered("ns:7"), []access.Rule{rule("ns:7", nil, nil, "bob")}, access.Anonymous, "bob", true},
 		"the owner is outside, no rule":    {triggered("ns:8"), []access.Rule{rule("ns:7", nil, nil, "bob")}, access.Anonymous, "bob", false},
+		"the owner's role at the put":      {fromOutside("ns:8", "ops"), []access.Rule{{Roles: []string{"ops"}, RunAs: []string{"bob"}}}, access.Anonymous, "bob", true},
 		"the user does not exist":          {triggered("root"), nil, access.Anonymous, "eve", false},
 		"a chain counts by the owner":      {triggered("ada"), []access.Rule{mayBob, rule("bob", nil, nil, "root")}, "bob", "root", false},
 		"a caller by its own rules":        {byCaller("ada"), []access.Rule{mayBob}, "ada", "bob", true},

@@ -16,6 +16,7 @@ type program struct {
 	name    string
 	version int
 	owner   string
+	roles   []string // of an outside owner
 	put     time.Time
 	program *pipelines.Program
 }
@@ -37,7 +38,7 @@ func (l *lane) program(ctx context.Context, listener string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{name: stored.Name, version: stored.Version, owner: stored.Owner(), put: stored.Updated, program: compiled}
+	p := &program{name: stored.Name, version: stored.Version, owner: stored.Owner(), roles: stored.OwnerRoles, put: stored.Updated, program: compiled}
 	l.programs.Add(listener, p)
 	return p, nil
 }

@@ -168,7 +168,7 @@ func origin(t *task, p *program, event *record.Record) actions.Origin {
 	depth, _ := strconv.Atoi(event.Header(record.HeaderDepth)) // 0 without one
 	return actions.Origin{
 		Call: t.call.CorrelationID, Pipeline: p.name, Version: p.version, Attempt: t.attempt,
-		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner, Put: p.put,
+		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner, OwnerRoles: p.roles, Put: p.put,
 		Trigger: &actions.Trigger{
 			EventKey: t.call.EventKey, TraceID: t.call.TraceID, Last6: t.call.Last6,
 			Traceparent: event.Header(record.HeaderTraceparent), Accepted: t.at, Depth: depth,
