@@ -112,6 +112,7 @@ var parts = []part{
 	{"webhooks", benchWebhooks},
 	{"commands", benchCommands},
 	{"identity", benchIdentity},
+	{"pipelines", benchPipelines},
 	{"rebuild", benchRebuild},
 	{"kafka", benchKafka},
 }
@@ -123,7 +124,7 @@ func readPlan() (plan, error) {
 	}
 	short := flag.Bool("short", false, "measure less, in under 40 s")
 	brokers := flag.String("brokers", "", "measure on these Kafka brokers too, host:port, separated by commas; they must hold no hooklog")
-	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, rebuild or kafka")
+	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, rebuild or kafka")
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder for the logs; its disk is what sync measures")
 	flag.Parse()
 	if flag.NArg() > 0 {

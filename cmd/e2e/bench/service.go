@@ -85,25 +85,32 @@ func startServer(ctx context.Context, role string, config any) (*server, error) 
 
 // put creates a webhook and gives its token.
 func (s *server) put(ctx context.Context, eventKey string) (token string, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.Address+commandPath+"webhook.put",
-		strings.NewReader(url.Values{"eventKey": {eventKey}}.Encode()))
+	answer, err := s.command(ctx, "webhook.put", url.Values{"eventKey": {eventKey}})
 	if err != nil {
 		return "", err
+	}
+	var created struct{ UUID string }
+	return created.UUID, json.Unmarshal(answer, &created)
+}
+
+// command runs a command as the administrator.
+func (s *server) command(ctx context.Context, name string, params url.Values) (answer []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.Address+commandPath+name, strings.NewReader(params.Encode()))
+	if err != nil {
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(adminName, adminPassword)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return "", err
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("webhook.put answered %d: %s", resp.StatusCode, answer)
+		return nil, fmt.Errorf("%s answered %d: %s", name, resp.StatusCode, answer)
 	}
-	var created struct{ UUID string }
-	return created.UUID, json.Unmarshal(answer, &created)
+	return answer, nil
 }
