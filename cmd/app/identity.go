@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"hooklog/domain/access"
-	"hooklog/domain/fault"
 	"hooklog/domain/secret"
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
@@ -124,7 +123,7 @@ func (p outsidePasswords) Basic(ctx context.Context, name string, password secre
 		basic = p.administrator
 	}
 	if basic == nil {
-		return auth.Identity{}, fault.New(fault.Unauthenticated, "The user name or the password is wrong.")
+		return auth.Identity{}, auth.ErrWrongPassword()
 	}
 	return basic.Basic(ctx, name, password)
 }

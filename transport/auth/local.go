@@ -79,9 +79,14 @@ func (l *Local) Basic(ctx context.Context, name string, password secret.Password
 		return Identity{}, err
 	}
 	if !ok || !known {
-		return Identity{}, fault.New(fault.Unauthenticated, "The user name or the password is wrong.")
+		return Identity{}, ErrWrongPassword()
 	}
 	return Identity{Principal: user.Name, Roles: user.Roles}, nil
+}
+
+// ErrWrongPassword is the one answer to an unknown user and to a wrong password.
+func ErrWrongPassword() error {
+	return fault.New(fault.Unauthenticated, "The user name or the password is wrong.")
 }
 
 // mayLogIn is false for users without a password, and for the names that are no

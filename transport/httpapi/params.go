@@ -49,16 +49,9 @@ func parameters(w http.ResponseWriter, r *http.Request) ([]catalog.Given, error)
 func errQuery() error { return fault.New(fault.Invalid, "The query is malformed.") }
 
 func bodyParameters(given []catalog.Given, w http.ResponseWriter, r *http.Request) ([]catalog.Given, error) {
-	if hasContentEncoding(r.Header) {
-		return nil, errContentEncoding()
-	}
-	in, err := newInflow(w, r, maxCommandBody, nil)
-	if err != nil {
-		return nil, err
-	}
-	var c content
+	c, err := wholeBody(w, r, maxCommandBody)
 	defer c.release()
-	if err := c.receiveWhole(&in); err != nil || c.size == 0 {
+	if err != nil || c.size == 0 {
 		return given, err
 	}
 	switch kind := mediaType(r.Header); {
@@ -73,6 +66,20 @@ func bodyParameters(given []catalog.Given, w http.ResponseWriter, r *http.Reques
 	default:
 		return nil, fault.New(fault.Unsupported, "The body must be %s or %s.", contentJSON, contentForm)
 	}
+}
+
+// wholeBody reads the body of a request that is no call. What it lies in must be
+// released.
+func wholeBody(w http.ResponseWriter, r *http.Request, limit int) (c content, err error) {
+	if hasContentEncoding(r.Header) {
+		return c, errContentEncoding()
+	}
+	in, err := newInflow(w, r, limit, nil)
+	if err != nil {
+		return c, err
+	}
+	err = c.receiveWhole(&in)
+	return c, err
 }
 
 func errContentEncoding() error {

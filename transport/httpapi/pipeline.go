@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"net/http"
 
 	"hooklog/domain/catalog"
@@ -43,22 +44,12 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 
 // pipelineSource reads the body as text: JSON is YAML too.
 func pipelineSource(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if hasContentEncoding(r.Header) {
-		return nil, errContentEncoding()
-	}
 	switch kind := mediaType(r.Header); {
 	case kind == "application/yaml", kind == "application/x-yaml", kind == "text/yaml", event.IsJSONType(kind):
 	default:
 		return nil, fault.New(fault.Unsupported, "The body must be application/yaml or %s.", contentJSON)
 	}
-	in, err := newInflow(w, r, maxPipeline, nil)
-	if err != nil {
-		return nil, err
-	}
-	var c content
+	c, err := wholeBody(w, r, maxPipeline)
 	defer c.release()
-	if err := c.receiveWhole(&in); err != nil {
-		return nil, err
-	}
-	return append([]byte(nil), c.body...), nil // c's memory is lent
+	return bytes.Clone(c.body), err // c's memory is lent
 }

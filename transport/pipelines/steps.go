@@ -181,6 +181,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
 		return wrong("%v are longer than the run may still take", d)
 	}
+	return Pause(ctx, d)
+}
+
+// Pause waits for d, or gives the cause of ctx when that ends before.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

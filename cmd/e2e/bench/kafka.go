@@ -12,6 +12,28 @@ import (
 	"hooklog/transport/keyring"
 )
 
+// borrowBrokers makes sure that the brokers hold no hooklog; clean removes the
+// topics that were made on them.
+func (p plan) borrowBrokers(ctx context.Context) (clean func() error, err error) {
+	client, err := kgo.NewClient(kgo.SeedBrokers(p.brokers...))
+	if err != nil {
+		return nil, err
+	}
+	admin := kadm.NewClient(client)
+	topics, err := ownTopics(ctx, admin)
+	if err == nil && len(topics) > 0 {
+		err = fmt.Errorf("the brokers hold topics of a hooklog, such as %s; name brokers that hold none", topics[0])
+	}
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	return func() error {
+		defer client.Close()
+		return removeTopics(context.WithoutCancel(ctx), admin)
+	}, nil
+}
+
 // benchKafka compares calls on real brokers, where they are given. Both servers
 // stay for all rounds, and all topics that were made are removed at the end.
 func benchKafka(ctx context.Context, p plan) (err error) {
@@ -19,20 +41,11 @@ func benchKafka(ctx context.Context, p plan) (err error) {
 		return nil
 	}
 	title("Webhook calls of 1 KiB JSON on Kafka at %s", strings.Join(p.brokers, ", "))
-	client, err := kgo.NewClient(kgo.SeedBrokers(p.brokers...))
+	clean, err := p.borrowBrokers(ctx)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	topics, err := ownTopics(ctx, admin)
-	if err != nil {
-		return err
-	}
-	if len(topics) > 0 {
-		return fmt.Errorf("the brokers hold topics of a hooklog, such as %s; name brokers that hold none", topics[0])
-	}
-	defer func() { err = errors.Join(err, removeTopics(context.WithoutCancel(ctx), admin)) }()
+	defer func() { err = errors.Join(err, clean()) }()
 
 	dir, err := p.fresh()
 	if err != nil {

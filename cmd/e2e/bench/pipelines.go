@@ -11,9 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"hooklog/domain/call"
 	"hooklog/domain/record"
 	"hooklog/transport/kafka"
@@ -53,20 +50,11 @@ func benchPipelines(ctx context.Context, p plan) error {
 // listenedOnKafka does the same on brokers that hold no hooklog, nor do they
 // afterwards.
 func (p plan) listenedOnKafka(ctx context.Context) (err error) {
-	client, err := kgo.NewClient(kgo.SeedBrokers(p.brokers...))
+	clean, err := p.borrowBrokers(ctx)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	topics, err := ownTopics(ctx, admin)
-	if err != nil {
-		return err
-	}
-	if len(topics) > 0 {
-		return fmt.Errorf("the brokers hold %d topics of a hooklog; name brokers that hold none", len(topics))
-	}
-	defer func() { err = errors.Join(err, removeTopics(context.WithoutCancel(ctx), admin)) }()
+	defer func() { err = errors.Join(err, clean()) }()
 	dir, err := p.fresh()
 	if err != nil {
 		return err

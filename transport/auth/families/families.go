@@ -16,9 +16,6 @@ import (
 	"hooklog/domain/session"
 )
 
-// DefaultLife is how long a family lives where nothing else is set.
-const DefaultLife = 30 * 24 * time.Hour
-
 // Journal is the log to append to.
 type Journal interface {
 	// AppendWait returns when the record is on the log, or with a fault of kind

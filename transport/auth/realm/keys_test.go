@@ -68,7 +68,7 @@ func TestKeysAreRotatedWithoutOneFailedCall(t *testing.T) {
 			t.Errorf("a new token of the key of %s is not taken", key.SealedFor)
 		}
 	}
-	w.clock.advance(realm.DefaultAccessLife + 31*time.Second)
+	w.clock.advance(accessLife + 31*time.Second)
 	if n := published(); n != 1 {
 		t.Errorf("%d keys are published when the tokens of the earlier ones have expired", n)
 	}

@@ -23,13 +23,6 @@ import (
 	"hooklog/transport/auth"
 )
 
-// What holds where nothing else is set.
-const (
-	DefaultNamespace  = "hooklog"
-	DefaultAudience   = "hooklog"
-	DefaultAccessLife = 5 * time.Minute
-)
-
 const (
 	// skew is how far the clocks of two instances may be apart.
 	skew = 30 * time.Second

@@ -59,6 +59,8 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // newWorld has the user kim, the public client hooklog and the client shop with
 // its secret "of the shop". The options change it before the realm is made.
+const accessLife = 5 * time.Minute
+
 func newWorld(t *testing.T, options ...func(*world, *realm.Deps)) *world {
 	t.Helper()
 	hash, err := passwordHash()
@@ -100,7 +102,7 @@ func newWorld(t *testing.T, options ...func(*world, *realm.Deps)) *world {
 		option(w, &deps)
 	}
 	w.realm, err = realm.New(realm.Config{
-		BaseURL: base, Namespace: realm.DefaultNamespace, Audience: realm.DefaultAudience, AccessLife: realm.DefaultAccessLife,
+		BaseURL: base, Namespace: "hooklog", Audience: "hooklog", AccessLife: accessLife,
 	}, deps)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
+	"hooklog/transport/pipelines"
 )
 
 // complete puts the end of a run on the log, however long that takes, and reports
@@ -37,7 +38,7 @@ func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
 			r, err = l.failed(t, e)
 		default:
 			l.Log.WarnContext(ctx, "Log did not take the end of a run; it is tried again", "webhook_trace_id", t.call.TraceID, "error", err)
-			err = pause(ctx, wait)
+			err = pipelines.Pause(ctx, wait)
 		}
 	}
 	return false

@@ -63,7 +63,7 @@ func (l *lane) stored(ctx context.Context, listener string) (pipeline.Pipeline, 
 		}
 		err = l.Registry.Current(ctx)
 		current = err == nil
-		if err != nil && pause(ctx, retryPause) != nil {
+		if err != nil && pipelines.Pause(ctx, retryPause) != nil {
 			return p, err
 		}
 	}

@@ -158,7 +158,7 @@ func (l *lane) event(ctx context.Context, t *task) (any, record.Record, error) {
 	for {
 		body, event, err := actions.ReadEvent(ctx, l.Events, t.call.Event)
 		again := fault.Is(err, fault.Unavailable) || fault.Is(err, fault.NotFound) && time.Now().Before(patient)
-		if !again || pause(ctx, retryPause) != nil {
+		if !again || pipelines.Pause(ctx, retryPause) != nil {
 			return body, event, err
 		}
 	}
@@ -173,16 +173,5 @@ func origin(t *task, p *program, event *record.Record) actions.Origin {
 			EventKey: t.call.EventKey, TraceID: t.call.TraceID, Last6: t.call.Last6,
 			Traceparent: event.Header(record.HeaderTraceparent), Accepted: t.at, Depth: depth,
 		},
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
