@@ -117,6 +117,16 @@ func Decode(r *record.Record) (any, error) {
 	}
 }
 
+// DecodeAccepted reads the value of an accepted record that was decoded before.
+func DecodeAccepted(value []byte) (Accepted, error) {
+	if a, ok := parseAccepted(value); ok {
+		return a, nil
+	}
+	var a Accepted
+	err := json.Unmarshal(value, &a)
+	return a, err
+}
+
 func decode[T interface{ check(key string) error }](r *record.Record) (any, error) {
 	var v T
 	if err := json.Unmarshal(r.Value, &v); err != nil {

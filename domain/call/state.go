@@ -102,8 +102,14 @@ type Limits struct {
 
 // StatusAt answers what a poll at that time sees; false means expired.
 func (s State) StatusAt(now time.Time, l Limits) (Status, bool) {
-	status, at := s.all(func(listener string) (Status, time.Time) { return s.runAt(listener, now, l.Deadline) })
+	status, at := s.FinishedAt(now, l.Deadline)
 	return status, status == Processing || now.Before(at.Add(l.Life))
+}
+
+// FinishedAt is Finished as a poll at that time sees it: without completion by the
+// deadline, a call has failed.
+func (s State) FinishedAt(now time.Time, deadline time.Duration) (Status, time.Time) {
+	return s.all(func(listener string) (Status, time.Time) { return s.runAt(listener, now, deadline) })
 }
 
 // runAt is what a listener has come to at that time. An attempt that ends after

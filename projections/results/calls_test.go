@@ -30,7 +30,12 @@ func start(t testing.TB) *instance {
 	s := projectiontest.OpenStore(t)
 	r := results.New(s)
 	log := projectiontest.NewLog(record.TopicCall, partitions)
-	return &instance{Results: r, t: t, log: log, runner: projectiontest.Start(t, r, s, log)}
+	return &instance{Results: r, t: t, log: log, runner: projectiontest.Start(t, projection(r), s, log)}
+}
+
+// projection is the view alone over its topic.
+func projection(r *results.Results) fold.Projection {
+	return fold.Decoding("results", record.TopicCall, call.Decode, r)
 }
 
 // fold appends the records and returns when they are folded.

@@ -15,7 +15,7 @@ func TestTheResultsAreAProjection(t *testing.T) {
 	other := accepted(2, "other@1")
 	other.Time = monday.AddDate(0, 0, 1)
 	projectiontest.Run(t, projectiontest.Contract{
-		New: func(s *store.Store) (fold.Projection, error) { return results.New(s), nil },
+		New: func(s *store.Store) (fold.Projection, error) { return projection(results.New(s)), nil },
 		History: []record.Record{
 			accepted(1),
 			accepted(2, "a@1", "b@3"),

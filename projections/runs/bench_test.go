@@ -22,7 +22,7 @@ func BenchmarkFold(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := projectiontest.OpenStore(b)
-			r := runs.New(s)
+			r := projection(runs.New(s))
 			folded := 0
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {

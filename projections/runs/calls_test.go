@@ -32,7 +32,12 @@ func start(t testing.TB) *instance {
 	s := projectiontest.OpenStore(t)
 	r := runs.New(s)
 	log := projectiontest.NewLog(record.TopicCall, partitions)
-	return &instance{Runs: r, t: t, store: s, log: log, runner: projectiontest.Start(t, r, s, log)}
+	return &instance{Runs: r, t: t, store: s, log: log, runner: projectiontest.Start(t, projection(r), s, log)}
+}
+
+// projection is the view alone over its topic.
+func projection(r *runs.Runs) fold.Projection {
+	return fold.Decoding("runs", record.TopicCall, call.Decode, r)
 }
 
 // fold appends the records and returns when they are folded.

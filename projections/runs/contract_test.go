@@ -20,7 +20,7 @@ func TestTheRunsAreAProjection(t *testing.T) {
 	sameTrace.TraceID = trace(1)
 	counts := call.Rejected{Instance: id(9), From: monday, To: monday, Rest: map[string]int64{"not-found": 1}}
 	projectiontest.Run(t, projectiontest.Contract{
-		New: func(s *store.Store) (fold.Projection, error) { return runs.New(s), nil },
+		New: func(s *store.Store) (fold.Projection, error) { return projection(runs.New(s)), nil },
 		History: []record.Record{
 			accepted(1),
 			accepted(2, "a@1", "b@3"),

@@ -22,17 +22,6 @@ func callRow(correlationID string) []byte {
 	return store.Key(name, "call", string(id[:]))
 }
 
-// traceRow and newestRow hold an event. The partitions are folded at the same
-// time, so each has rows of its own. Events that a pipeline sends have the trace id
-// of the call that started it.
-func traceRow(traceID, eventKey string, partition int32) []byte {
-	return store.Key(name, "trace", traceID, eventKey, store.Ordered(uint64(partition)))
-}
-
-func newestRow(eventKey string, partition int32) []byte {
-	return store.Key(name, "newest", eventKey, store.Ordered(uint64(partition)))
-}
-
 // orderRow is a run's place in an order, the newest call first.
 func orderRow(order []byte, received time.Time, correlationID, listener string) []byte {
 	id := uuid.MustParse(correlationID)

@@ -1,7 +1,6 @@
 // Package runs is the view of svc.call behind the listing of runs: every attempt
-// of the pipelines that listened to a call, and where the events of all calls
-// lie, by trace id and the newest of each key. It opens nothing that is sealed,
-// and what polls are answered with is results.
+// of the pipelines that listened to a call. It opens nothing that is sealed; what
+// polls are answered with is results, and where calls are found is traces.
 package runs
 
 import (
@@ -17,47 +16,29 @@ import (
 
 const name = "runs"
 
-// Runs is the projection.
+// Runs is the view.
 type Runs struct {
 	store *store.Store
 }
 
-var _ fold.Projection = (*Runs)(nil)
+var _ fold.View[any] = (*Runs)(nil)
 
-// New opens the projection over what the store has folded so far.
+// New opens the view over what the store has folded so far.
 func New(s *store.Store) *Runs { return &Runs{store: s} }
 
-// Name implements fold.Projection.
-func (*Runs) Name() string { return name }
+// Schema implements fold.View.
+func (*Runs) Schema() int { return 2 }
 
-// Topic implements fold.Projection.
-func (*Runs) Topic() string { return record.TopicCall }
-
-// Schema implements fold.Projection.
-func (*Runs) Schema() int { return 1 }
-
-// Fold implements fold.Projection.
-func (*Runs) Fold(b *fold.Batch, records []record.Record) (func(), error) {
-	newest := make(map[string]eventRow) // by event key: one row a batch, not one a call
+// Fold implements fold.View.
+func (*Runs) Fold(b *fold.Batch, records []fold.Decoded[any]) (func(), error) {
 	for i := range records {
-		decoded, err := call.Decode(&records[i])
-		if err != nil {
-			if err := b.Park(records[i].Position, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if a, ok := decoded.(call.Accepted); ok {
-			err = accept(b, a, &records[i], newest)
+		var err error
+		if a, ok := records[i].Value.(call.Accepted); ok {
+			err = accept(b, a, records[i].Record)
 		} else {
-			err = change(b, decoded)
+			err = change(b, records[i].Value)
 		}
 		if err != nil {
-			return nil, err
-		}
-	}
-	for key, row := range newest {
-		if err := b.Set(newestRow(key, records[0].Partition), row.encode()); err != nil {
 			return nil, err
 		}
 	}
@@ -66,13 +47,7 @@ func (*Runs) Fold(b *fold.Batch, records []record.Record) (func(), error) {
 
 // accept looks nothing up: of two accepted records with one id the first counts,
 // and what a second one leaves in the order of time is found out when it is read.
-func accept(b *fold.Batch, a call.Accepted, r *record.Record, newest map[string]eventRow) error {
-	if event, ok := eventOf(a); ok {
-		newest[a.EventKey] = event
-		if err := b.Set(traceRow(a.TraceID, a.EventKey, r.Partition), event.encode()); err != nil {
-			return err
-		}
-	}
+func accept(b *fold.Batch, a call.Accepted, r *record.Record) error {
 	// What a pipeline sent may come once more, when somebody listens: it counts as it
 	// came first, so that is kept as well.
 	if len(a.Listeners) == 0 && r.Header(record.HeaderDepth) == "" {

@@ -83,6 +83,18 @@ func (s *Store) Scan(prefix, after []byte, visit func(key, value []byte) bool) e
 	return it.Close()
 }
 
+// Last gives a copy of the last row whose key begins with prefix.
+func (s *Store) Last(prefix []byte) (key, value []byte, ok bool, err error) {
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: upperBound(prefix)})
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if ok = it.Last(); ok {
+		key, value = bytes.Clone(it.Key()), bytes.Clone(it.Value())
+	}
+	return key, value, ok, it.Close()
+}
+
 // Dump writes every row in order, for comparing two stores.
 func (s *Store) Dump(w io.Writer) error {
 	var failed error
@@ -113,6 +125,9 @@ func (b *Batch) Add(key, value []byte) error { return b.b.Merge(key, value, nil)
 
 // Delete removes a row.
 func (b *Batch) Delete(key []byte) error { return b.b.Delete(key, nil) }
+
+// DeleteRange removes the rows from one key on, before the other.
+func (b *Batch) DeleteRange(from, before []byte) error { return b.b.DeleteRange(from, before, nil) }
 
 // Commit makes the changes visible, all at once.
 func (b *Batch) Commit() error { return b.b.Commit(pebble.NoSync) }

@@ -44,6 +44,7 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	accepted.Time = a.deps.Now().UTC().Truncate(time.Millisecond) // the event is on the log
 	if _, err := a.deps.Calls.AppendHeld(ctx, &accepted, d.claim.share()); err != nil {
 		return notOnLog(err)
 	}

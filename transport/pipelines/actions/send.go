@@ -71,7 +71,7 @@ func (s *Steps) sendEvent(ctx context.Context, user access.Subject, c pipelines.
 	id := s.correlationID(s.issue(c))
 	message := &event.Call{
 		EventKey: key, TraceID: s.trace.TraceID, CorrelationID: id,
-		Received: s.Now().UTC().Truncate(time.Millisecond), Method: c.Command, ContentType: "application/json",
+		Received: s.Now().UTC().Truncate(time.Millisecond), Method: call.MethodSent, ContentType: "application/json",
 		PayloadType: webhook.Raw, Body: payload,
 	}
 	if err := s.accept(ctx, message); err != nil {
@@ -150,6 +150,7 @@ func (s *Steps) accept(ctx context.Context, message *event.Call) error {
 	if err != nil {
 		return err
 	}
+	accepted.Time = s.Now().UTC().Truncate(time.Millisecond)
 	accepted.Headers = append(accepted.Headers, depth)
 	_, err = s.Journal.AppendWait(ctx, &accepted)
 	return err

@@ -1,4 +1,4 @@
-package runs_test
+package traces_test
 
 import (
 	"strings"
@@ -60,6 +60,23 @@ func TestTheNewestEventOfAPattern(t *testing.T) {
 	})
 }
 
+func TestTheNewestEventIsOfTheNewestDay(t *testing.T) {
+	i := start(t)
+	for _, n := range []int{1, 2*perDay + 1, perDay} {
+		i.fold(encoded(calling(n, "webhook.a")))
+	}
+	i.fold(encoded(calling(3*perDay, "webhook.b")))
+	for pattern, want := range map[string]int64{"webhook.a": 2*perDay + 1, "webhook.*": 3 * perDay, "#": 3 * perDay} {
+		if event, _, found, err := i.NewestEvent(pattern, anybody); err != nil || !found || event.Offset != want {
+			t.Errorf("%s: call %d, found %v, %v; want %d", pattern, event.Offset, found, err, want)
+		}
+	}
+	onlyA := func(key string) bool { return key == "webhook.a" }
+	if event, _, _, _ := i.NewestEvent("#", onlyA); event.Offset != 2*perDay+1 {
+		t.Errorf("of those that are readable: call %d", event.Offset)
+	}
+}
+
 func TestAnEventIsFoundByItsTraceID(t *testing.T) {
 	i := start(t)
 	i.fold(accepted(1), accepted(2, "a@1"))
@@ -106,8 +123,9 @@ func TestAnEventThatNobodyOfUsWroteIsNotFound(t *testing.T) {
 			i.fold(encoded(a))
 			_, _, byTrace, _ := i.EventOfTrace(trace(1), anybody)
 			_, _, newest, _ := i.NewestEvent("#", anybody)
-			if _, known, err := i.Run(id(1)); byTrace || newest || !known || err != nil {
-				t.Errorf("found by trace id %v, as the newest %v; its runs are known: %v, %v", byTrace, newest, known, err)
+			tailed, _, _ := i.Tail("webhook.a", "", 10)
+			if _, known, err := i.Find(id(1)); byTrace || newest || len(tailed) > 0 || !known || err != nil {
+				t.Errorf("found by trace id %v, as the newest %v, tailed %v; its call is known: %v, %v", byTrace, newest, tailed, known, err)
 			}
 		})
 	}

@@ -1,0 +1,74 @@
+package fold
+
+import "hooklog/domain/record"
+
+// Decoded is a record with what it says.
+type Decoded[T any] struct {
+	*record.Record
+	Value T
+}
+
+// View is one of several ways to see the records of a topic.
+type View[T any] interface {
+	// Schema is that of Projection.
+	Schema() int
+	// Fold is that of Projection, but for records that cannot be decoded: they do
+	// not come here.
+	Fold(b *Batch, records []Decoded[T]) (committed func(), err error)
+}
+
+// decoding is several views of one topic.
+type decoding[T any] struct {
+	name, topic string
+	decode      func(*record.Record) (T, error)
+	views       []View[T]
+}
+
+// Decoding makes one projection of several views of a topic. They share its tail,
+// its batches, its checkpoint and the work of decoding: to read and decode a busy
+// topic once for each would cost more than to fold it. Their rows lie below names
+// of their own, and are folded again together.
+func Decoding[T any](name, topic string, decode func(*record.Record) (T, error), views ...View[T]) Projection {
+	return &decoding[T]{name, topic, decode, views}
+}
+
+func (d *decoding[T]) Name() string { return d.name }
+
+func (d *decoding[T]) Topic() string { return d.topic }
+
+// Schema is another one when any of them has changed, since schemas only grow.
+func (d *decoding[T]) Schema() (schema int) {
+	for _, v := range d.views {
+		schema += v.Schema()
+	}
+	return schema
+}
+
+func (d *decoding[T]) Fold(b *Batch, records []record.Record) (func(), error) {
+	decoded := make([]Decoded[T], 0, len(records))
+	for i := range records {
+		value, err := d.decode(&records[i])
+		if err != nil {
+			if err := b.Park(records[i].Position, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		decoded = append(decoded, Decoded[T]{&records[i], value})
+	}
+	var committed []func()
+	for _, v := range d.views {
+		done, err := v.Fold(b, decoded)
+		if err != nil {
+			return nil, err
+		}
+		if done != nil {
+			committed = append(committed, done)
+		}
+	}
+	return func() {
+		for _, done := range committed {
+			done()
+		}
+	}, nil
+}

@@ -1,0 +1,73 @@
+package traces
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// spot is where a call of a key lies on svc.call, and its row here.
+type spot struct {
+	partition int32
+	offset    int64
+	day       day
+	place     []byte
+	last6     string
+}
+
+// spotSize is the length of a spot in a key: partition and offset.
+const spotSize = 4 + 8
+
+// pastAllSpots sorts behind every partition and offset.
+var pastAllSpots = bytes.Repeat([]byte{0xff}, spotSize)
+
+func decodeSpot(d day, key, value []byte) spot {
+	at := key[len(key)-spotSize:]
+	return spot{
+		partition: int32(binary.BigEndian.Uint32(at)),
+		offset:    int64(binary.BigEndian.Uint64(at[4:])),
+		day:       d,
+		place:     bytes.Clone(value[:placeSize]),
+		last6:     string(value[placeSize:]),
+	}
+}
+
+// lastSpots gives for each partition the last call of a key on a day.
+func (t *Traces) lastSpots(d day, eventKey string) (spots []spot, err error) {
+	prefix := order(d, byKey, eventKey)
+	for after, found := []byte(nil), true; found; {
+		found = false
+		var partition int32
+		err = t.store.Scan(prefix, after, func(key, value []byte) bool {
+			partition, found = decodeSpot(d, key, value).partition, true
+			return false
+		})
+		if err != nil || !found {
+			break
+		}
+		own := appendPartition(bytes.Clone(prefix), partition)
+		key, value, ok, err := t.store.Last(own)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			spots = append(spots, decodeSpot(d, key, value))
+		}
+		after = append(own, pastAllSpots[4:]...)
+	}
+	return spots, err
+}
+
+// spots gives the calls of a key on a day and partition, from the offset on, at
+// most limit of them.
+func (t *Traces) spots(d day, eventKey string, partition int32, from int64, limit int) (found []spot, err error) {
+	prefix := appendPartition(order(d, byKey, eventKey), partition)
+	var after []byte
+	if from > 0 {
+		after = binary.BigEndian.AppendUint64(bytes.Clone(prefix), uint64(from-1))
+	}
+	err = t.store.Scan(prefix, after, func(key, value []byte) bool {
+		found = append(found, decodeSpot(d, key, value))
+		return len(found) < limit
+	})
+	return found, err
+}
