@@ -132,7 +132,12 @@ func (a *App) openAPI() error {
 	if err != nil {
 		return err
 	}
-	dispatcher := commands.New(commands.Config{BaseURL: a.baseURL, Timeout: commandTimeout, Lease: e.leaseLife()}, commands.Deps{
+	if a.near, err = kafka.NewNear(e.log); err != nil {
+		return err
+	}
+	dispatcher := commands.New(commands.Config{
+		BaseURL: a.baseURL, Timeout: commandTimeout, Lease: e.leaseLife(), ResultDeadline: e.cfg.ResultDeadline,
+	}, commands.Deps{
 		Log:              e.deps.Log,
 		Now:              e.deps.Now,
 		Journal:          e.log,
@@ -142,6 +147,8 @@ func (a *App) openAPI() error {
 		Hash:             id.hash,
 		AccessPartitions: e.accessPartitions,
 		Runs:             runsView{e.runs, e.calls},
+		Traces:           tracesView{e.traces, e.calls},
+		Events:           a.near,
 		Compile:          a.compile,
 		RunPipeline:      a.runPipeline,
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hooklog/cmd/settings"
+	"hooklog/domain/call"
 	"hooklog/domain/record"
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
@@ -18,6 +19,7 @@ import (
 	"hooklog/projections/runs"
 	"hooklog/projections/sessions"
 	"hooklog/projections/store"
+	"hooklog/projections/traces"
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded"
 	"hooklog/transport/keyring"
@@ -44,6 +46,7 @@ type engine struct {
 	registry *registry.Registry
 	results  *results.Results
 	runs     *runs.Runs
+	traces   *traces.Traces
 	sessions *sessions.Sessions
 	commands *fold.Runner
 	calls    *fold.Runner
@@ -192,9 +195,12 @@ func (e *engine) openProjections() error {
 	}
 	e.results = results.New(rows)
 	e.runs = runs.New(rows)
+	if e.traces, err = traces.New(rows, e.cfg.TraceRetention); err != nil {
+		return err
+	}
 	e.sessions = sessions.New(rows)
 	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
-	e.calls = fold.NewRunner(callViews(e.results, e.runs), rows, e.source, e.deps.Log).Paced(callsPause)
+	e.calls = fold.NewRunner(callViews(e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -245,8 +251,8 @@ func (e *engine) recovered(ctx context.Context) error {
 }
 
 // callViews are folded from svc.call by one reader.
-func callViews(results *results.Results, runs *runs.Runs) fold.Projection {
-	return fold.Together("calls", results, runs)
+func callViews(views ...fold.View[any]) fold.Projection {
+	return fold.Decoding("calls", record.TopicCall, call.Decode, views...)
 }
 
 // runsView joins the runs with the fold of the calls.
@@ -258,6 +264,14 @@ type runsView struct {
 func (v runsView) Current(ctx context.Context) error { return v.runner.Current(ctx) }
 
 func (v runsView) Wait(ctx context.Context, at record.Position) error { return v.runner.Wait(ctx, at) }
+
+// tracesView joins the calls that are found with their fold.
+type tracesView struct {
+	*traces.Traces
+	runner *fold.Runner
+}
+
+func (v tracesView) Current(ctx context.Context) error { return v.runner.Current(ctx) }
 
 var errStale = errors.New("the fold was not confirmed to be current")
 

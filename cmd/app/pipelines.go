@@ -22,15 +22,12 @@ const httpTimeout = 15 * time.Second
 // commands compile and run pipelines, so the dispatcher exists before them.
 func (a *App) openActions(dispatcher *commands.Dispatcher) (err error) {
 	e := a.engine
-	if a.near, err = kafka.NewNear(e.log); err != nil {
-		return err
-	}
 	deps := actions.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
 		Commands:       dispatcher,
 		Registry:       e.registry,
-		Calls:          runsView{e.runs, e.calls},
+		Calls:          tracesView{e.traces, e.calls},
 		Reader:         a.near,
 		Topics:         e.events,
 		Journal:        e.log,

@@ -17,6 +17,7 @@ import (
 	"hooklog/projections/runs"
 	"hooklog/projections/sessions"
 	"hooklog/projections/store"
+	"hooklog/projections/traces"
 )
 
 // Rebuild drops the projections and folds the log again. A log that has lost
@@ -73,8 +74,13 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 		e.deps.Log.Warn("The old projections cannot be read", "error", err)
 		return nil, nil
 	}
+	found, err := traces.New(rows, e.cfg.TraceRetention)
+	if err != nil {
+		e.deps.Log.Warn("The old projections cannot be read", "error", err)
+		return nil, nil
+	}
 	var losses []*fold.Stopped
-	for _, p := range []fold.Projection{commands, callViews(results.New(rows), runs.New(rows)), sessions.New(rows)} {
+	for _, p := range []fold.Projection{commands, callViews(results.New(rows), runs.New(rows), found), sessions.New(rows)} {
 		err := fold.NewRunner(p, rows, e.source, e.deps.Log).Check(ctx)
 		var stopped *fold.Stopped
 		switch {

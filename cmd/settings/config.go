@@ -62,6 +62,7 @@ type Config struct {
 	EventRetention  time.Duration `yaml:"event-retention" env:"EVENT_RETENTION" help:"how long events are kept; 0 means for ever"`
 	CallRetention   time.Duration `yaml:"call-retention" env:"CALL_RETENTION" help:"how long the lives of calls are kept; 0 means for ever"`
 	AccessRetention time.Duration `yaml:"access-retention" env:"ACCESS_RETENTION" help:"how long looks and log-ins are kept; 0 means for ever"`
+	TraceRetention  time.Duration `yaml:"trace-retention" env:"TRACE_RETENTION" help:"how long trace.get finds a call, in whole days; 0 means for ever"`
 
 	ResultWindow   time.Duration `yaml:"result-window" env:"RESULT_WINDOW" help:"how long the answer to a call waits for its result"`
 	ResultLife     time.Duration `yaml:"result-life" env:"RESULT_LIFE" help:"how long a result can be polled after it is complete"`
@@ -102,6 +103,7 @@ func Default() Config {
 		DataDir:          "hooklog-data",
 		Partitions:       6,
 		Replication:      3,
+		TraceRetention:   30 * 24 * time.Hour,
 		ResultWindow:     200 * time.Millisecond,
 		ResultLife:       time.Hour,
 		ResultDeadline:   24 * time.Hour,

@@ -164,6 +164,7 @@ func (c Config) checkTopics(f *faults) {
 	}
 	f.retention("event-retention", c.EventRetention, time.Minute)
 	f.retention("access-retention", c.AccessRetention, time.Minute)
+	f.retention("trace-retention", c.TraceRetention, 24*time.Hour)
 	// A result is polled from the records of its call.
 	f.retention("call-retention", c.CallRetention, c.ResultDeadline+c.ResultLife)
 }

@@ -1,6 +1,8 @@
 package call
 
 import (
+	"encoding/hex"
+	"strings"
 	"time"
 
 	"hooklog/domain/record"
@@ -44,3 +46,15 @@ const MethodSent = "event.send"
 // Sent reports that a pipeline sent the event. A run that is repeated sends it
 // once more under the same id, and the first accepted record counts.
 func (a Accepted) Sent() bool { return a.Method == MethodSent }
+
+// Genuine reports that the event lies where its key says and has a digest. Any
+// other was written by nobody of us, and is given to no one who reads events.
+func (a Accepted) Genuine() bool {
+	var digest record.Digest
+	key, ok := strings.CutPrefix(a.Event.Topic, record.EventTopicPrefix)
+	if !ok || key != a.EventKey || len(a.Event.SHA256) != hex.EncodedLen(len(digest)) {
+		return false
+	}
+	_, err := hex.Decode(digest[:], []byte(a.Event.SHA256))
+	return err == nil
+}

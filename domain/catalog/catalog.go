@@ -99,9 +99,13 @@ const (
 	PipelineRun    = "pipeline.run"
 	RunGet         = "run.get"
 	RunRetry       = "run.retry"
+
+	TraceGet  = "trace.get"
+	EventGet  = "event.get"
+	EventTail = "event.tail"
 )
 
-var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands)
+var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

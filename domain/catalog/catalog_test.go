@@ -31,6 +31,9 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"pipeline.run":    catalog.Change,
 		"run.get":         catalog.Look,
 		"run.retry":       catalog.Change,
+		"trace.get":       catalog.Look,
+		"event.get":       catalog.Look,
+		"event.tail":      catalog.Look,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {

@@ -2,26 +2,12 @@ package traces
 
 import (
 	"bytes"
-	"encoding/hex"
 	"slices"
 	"strings"
 
 	"hooklog/domain/call"
 	"hooklog/domain/pipeline"
-	"hooklog/domain/record"
 )
-
-// genuine reports that the event lies where its key says and has a digest. Any
-// other was written by nobody of us, and is not given to those who read events.
-func genuine(a *call.Accepted) bool {
-	var digest record.Digest
-	key, ok := strings.CutPrefix(a.Event.Topic, record.EventTopicPrefix)
-	if !ok || key != a.EventKey || len(a.Event.SHA256) != hex.EncodedLen(len(digest)) {
-		return false
-	}
-	_, err := hex.Decode(digest[:], []byte(a.Event.SHA256))
-	return err == nil
-}
 
 // NewestEvent finds the event that was received last of all whose keys fit the
 // pattern and are readable, and its key.
@@ -93,7 +79,7 @@ func (t *Traces) EventOfTrace(traceID string, fits func(key string) bool) (call.
 		switch {
 		case err != nil:
 			return call.Event{}, "", false, err
-		case len(found) > 0 && genuine(&found[0].Accepted):
+		case len(found) > 0 && found[0].Genuine():
 			return found[0].Event, found[0].EventKey, true, nil
 		case next == "":
 			return call.Event{}, "", false, nil

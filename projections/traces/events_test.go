@@ -123,7 +123,7 @@ func TestAnEventThatNobodyOfUsWroteIsNotFound(t *testing.T) {
 			i.fold(encoded(a))
 			_, _, byTrace, _ := i.EventOfTrace(trace(1), anybody)
 			_, _, newest, _ := i.NewestEvent("#", anybody)
-			tailed, _, _ := i.Tail("webhook.a", "", 10)
+			tailed, _ := i.tail("webhook.a", "", 10)
 			if _, known, err := i.Find(id(1)); byTrace || newest || len(tailed) > 0 || !known || err != nil {
 				t.Errorf("found by trace id %v, as the newest %v, tailed %v; its call is known: %v, %v", byTrace, newest, tailed, known, err)
 			}

@@ -83,7 +83,7 @@ func (w *writer) add(d day, a *call.Accepted, r *record.Record) error {
 		return err
 	}
 
-	if !genuine(a) {
+	if !a.Genuine() {
 		return nil
 	}
 	w.value = append(appendPlace(w.value[:0], a.Received, id), a.Last6...)

@@ -76,36 +76,37 @@ func (t *Traces) End(eventKey string) (place string, err error) {
 	return end.encode(), nil
 }
 
-// Tail gives the calls of a key behind a place, at most limit of them, those of
-// each partition in the order of the log; the empty place is in front of all that
-// is kept. next is the place behind them.
-func (t *Traces) Tail(eventKey, after string, limit int) (found []call.Found, next string, err error) {
+// Tail gives the calls of a key behind a place to take, one after the other and at
+// most limit of them, until one is not taken: those of each partition in the order
+// of the log. The empty place is in front of all that is kept; next is the place
+// behind those that were taken.
+func (t *Traces) Tail(eventKey, after string, limit int, take func(call.Found) bool) (next string, err error) {
 	read, err := decodeProgress(after)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	behind, err := t.behind(eventKey, read, limit)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	for range limit {
 		s, ok := behind.next()
 		if !ok {
 			break
 		}
-		read.pass(s)
-		one, ok, err := t.at(s.day, s.last6, s.place)
+		found, ok, err := t.at(s.day, s.last6, s.place)
 		if err == nil && ok {
-			ok, err = t.counts(one)
+			ok, err = t.counts(found)
 		}
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
-		if ok {
-			found = append(found, one)
+		if ok && !take(found) {
+			break
 		}
+		read.pass(s)
 	}
-	return found, read.encode(), nil
+	return read.encode(), nil
 }
 
 // spots are the calls of a key by partition, in the order of the log.

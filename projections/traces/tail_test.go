@@ -9,15 +9,25 @@ import (
 	"hooklog/domain/fault"
 )
 
+// taken takes all calls behind a place, up to the limit.
+func (i *instance) taken(key, after string, limit int) (found []call.Found, next string) {
+	i.t.Helper()
+	next, err := i.Tail(key, after, limit, func(f call.Found) bool {
+		found = append(found, f)
+		return true
+	})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return found, next
+}
+
 // tail reads on until nothing is left, and gives the numbers of the calls and the
 // place behind them.
 func (i *instance) tail(key, after string, limit int) (all []string, next string) {
 	i.t.Helper()
 	for {
-		found, next, err := i.Tail(key, after, limit)
-		if err != nil {
-			i.t.Fatal(err)
-		}
+		found, next := i.taken(key, after, limit)
 		if len(found) > limit {
 			i.t.Fatalf("%d calls of at most %d", len(found), limit)
 		}
@@ -59,9 +69,9 @@ func TestThePartitionsAreReadInTheOrderOfTheLog(t *testing.T) {
 	for n := range 60 {
 		i.fold(accepted(n))
 	}
-	found, _, err := i.Tail("webhook.a", "", 40)
-	if err != nil || len(found) != 40 {
-		t.Fatalf("%d calls, %v", len(found), err)
+	found, _ := i.taken("webhook.a", "", 40)
+	if len(found) != 40 {
+		t.Fatalf("%d calls", len(found))
 	}
 	last := map[int32]int64{0: -1, 1: -1, 2: -1}
 	for n, f := range found {
@@ -72,6 +82,24 @@ func TestThePartitionsAreReadInTheOrderOfTheLog(t *testing.T) {
 		if f.Event.Offset != int64(n) {
 			t.Errorf("call %d is the %d-th: a partition waits for the others", f.Event.Offset, n)
 		}
+	}
+}
+
+func TestACallThatWasNotTakenComesAgain(t *testing.T) {
+	i := start(t)
+	for n := range 5 {
+		i.fold(accepted(n))
+	}
+	taken := 0
+	next, err := i.Tail("webhook.a", "", 10, func(call.Found) bool {
+		taken++
+		return taken < 3
+	})
+	if err != nil || taken != 3 {
+		t.Fatalf("%d were given, %v", taken, err)
+	}
+	if got, _ := i.tail("webhook.a", next, 10); !slices.Equal(got, []string{"2", "3", "4"}) {
+		t.Errorf("then %v", got)
 	}
 }
 
@@ -111,7 +139,7 @@ func TestAPlaceIsGoodAfterARestart(t *testing.T) {
 func TestAPlaceThatNeverWasIsRefused(t *testing.T) {
 	i := start(t)
 	for _, place := range []string{"x", "\x01\x80", "\x01\x00", "\x01\x00\x01", "\x02\x00\x01\x01"} {
-		if _, _, err := i.Tail("webhook.a", place, 10); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "cursor") {
+		if _, err := i.Tail("webhook.a", place, 10, func(call.Found) bool { return true }); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "cursor") {
 			t.Errorf("%q: %v", place, err)
 		}
 	}
@@ -127,7 +155,7 @@ func TestAWatchOfAKeyIsWokenByItsCallsOnly(t *testing.T) {
 	}
 	i.fold(accepted(2))
 	<-changed // it is told right behind the commit
-	if found, _, _ := i.Tail("webhook.a", "", 1); len(found) != 1 {
+	if found, _ := i.taken("webhook.a", "", 1); len(found) != 1 {
 		t.Error("told before the call is found")
 	}
 }

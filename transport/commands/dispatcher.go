@@ -67,6 +67,8 @@ type Deps struct {
 	Journal  Journal
 	Registry Registry
 	Runs     Runs
+	Traces   Traces
+	Events   Events
 	Ring     Ring
 	Topics   Topics
 	// Hash makes the hash by which a password is verified.
@@ -77,6 +79,8 @@ type Deps struct {
 	Compile func(source []byte) (pipeline.Source, error)
 	// RunPipeline runs a pipeline and gives its final body.
 	RunPipeline func(ctx context.Context, run PipelineRun) (any, error)
+	// Receipt proves that a record is on the log; nil where nothing is proved.
+	Receipt func(ctx context.Context, at record.Position) (any, error)
 }
 
 // Config are the dispatcher's values.
@@ -87,6 +91,8 @@ type Config struct {
 	Timeout time.Duration
 	// Lease is how long another instance may answer from before a command.
 	Lease time.Duration
+	// ResultDeadline is how long a call may go without completion before it is failed.
+	ResultDeadline time.Duration
 }
 
 // Dispatcher runs commands.
@@ -106,6 +112,9 @@ func (d *Dispatcher) Close() { d.background.Wait() }
 func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 	if req.Command.Name == catalog.PipelineRun {
 		return d.runStored(ctx, req)
+	}
+	if req.Command.Name == catalog.EventTail {
+		return d.look(req, func(req Request) (any, error) { return d.tailEvents(ctx, req) })
 	}
 	ctx, cancel := d.inTime(ctx)
 	defer cancel()
@@ -142,6 +151,10 @@ func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 		return d.look(req, func(req Request) (any, error) { return d.getRuns(ctx, req) })
 	case catalog.RunRetry:
 		return d.retryRuns(ctx, req)
+	case catalog.TraceGet:
+		return d.look(req, func(req Request) (any, error) { return d.getTraces(ctx, req) })
+	case catalog.EventGet:
+		return d.look(req, func(req Request) (any, error) { return d.getEvent(ctx, req) })
 	}
 	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
 }

@@ -41,12 +41,8 @@ func pageUpTo[Row, Shown any](limit int, rows []Row, key func(Row) string, show 
 // asked reads the parameters limit and cursor: how many rows the caller wants,
 // and the key of the row that they come after.
 func asked(req Request) (after string, limit int, err error) {
-	limit = defaultPage
-	if given := catalog.Arg[int](req.Args, "limit"); given != nil {
-		limit = *given
-	}
-	if limit < 1 || limit > maxPage {
-		return "", 0, fault.New(fault.Invalid, "limit must lie between 1 and %d.", maxPage)
+	if limit, err = limitOf(req); err != nil {
+		return "", 0, err
 	}
 	if given := catalog.Arg[string](req.Args, "cursor"); given != nil {
 		key, err := base64.RawURLEncoding.DecodeString(*given)
@@ -56,6 +52,17 @@ func asked(req Request) (after string, limit int, err error) {
 		after = string(key)
 	}
 	return after, limit, nil
+}
+
+func limitOf(req Request) (int, error) {
+	limit := defaultPage
+	if given := catalog.Arg[int](req.Args, "limit"); given != nil {
+		limit = *given
+	}
+	if limit < 1 || limit > maxPage {
+		return 0, fault.New(fault.Invalid, "limit must lie between 1 and %d.", maxPage)
+	}
+	return limit, nil
 }
 
 // cursor is the last key of a page. It is encoded so that nobody builds one.

@@ -81,16 +81,22 @@ func (d *Dispatcher) runFilter(req Request) (f call.RunFilter, err error) {
 	if status := catalog.Arg[string](req.Args, "status"); status != nil {
 		f.Status = call.Status(*status)
 	}
-	for parameter, bound := range map[string]*time.Time{"from": &f.From, "to": &f.To} {
+	f.From, f.To, err = between(req)
+	return f, err
+}
+
+// between reads the parameters from and to, which bound times.
+func between(req Request) (from, to time.Time, err error) {
+	for parameter, bound := range map[string]*time.Time{"from": &from, "to": &to} {
 		text := catalog.Arg[string](req.Args, parameter)
 		if text == nil {
 			continue
 		}
 		if *bound, err = time.Parse(time.RFC3339, *text); err != nil {
-			return f, fault.New(fault.Invalid, "%s must be a time such as 2026-01-31T12:00:00Z.", parameter)
+			return from, to, fault.New(fault.Invalid, "%s must be a time such as 2026-01-31T12:00:00Z.", parameter)
 		}
 	}
-	return f, nil
+	return from, to, nil
 }
 
 // history finds the runs of a call; an unknown one has no listeners. Of a call that

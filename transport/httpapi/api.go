@@ -116,6 +116,7 @@ type API struct {
 	cfg    Config
 	deps   Deps
 	holds  holds
+	tails  holds // by user and event key
 	paces  *paces
 	polled string // the result endpoint's URL up to the correlation id
 
@@ -163,8 +164,12 @@ func (a *API) Handler() http.Handler {
 // not for a listener that callers reach.
 func (a *API) OpsHandler() http.Handler { return a.guard(a.router(a.opsRoutes())) }
 
-// Drain answers all held polls, and those that come later, with a redirect.
-func (a *API) Drain() { a.holds.drain() }
+// Drain answers all held polls, and those that come later, with a redirect, and
+// all who wait for events with what there is.
+func (a *API) Drain() {
+	a.holds.drain()
+	a.tails.drain()
+}
 
 // Close hands what was counted to the log. It is called when no request is in
 // flight any more.

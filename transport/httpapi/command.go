@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -32,11 +33,35 @@ func (a *API) command(c catalog.Command) handler {
 				return err
 			}
 		}
-		answer, err := a.deps.Commands.Run(r.Context(), req)
+		ctx := r.Context()
+		if c.Name == catalog.EventTail {
+			var leave func()
+			ctx, leave = a.tail(ctx, req)
+			defer leave()
+		}
+		answer, err := a.deps.Commands.Run(ctx, req)
 		if err != nil {
 			return err
 		}
 		return writeAnswer(w, c.Name, answer)
+	}
+}
+
+// tail is the context of waiting for events: it ends when the client leaves, when
+// the user waits for the same key once too often, and when the service drains.
+func (a *API) tail(ctx context.Context, req commands.Request) (context.Context, func()) {
+	released, leave := a.tails.enter(req.Caller.Principal + "\x00" + *catalog.Arg[string](req.Args, "eventKey"))
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-released:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		leave()
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"hooklog/domain/call"
 )
 
-// maxHeld is how many polls of one result are held at a time.
+// maxHeld is how many polls of one result are held at a time, and how often one
+// user waits for the events of one key.
 const maxHeld = 2
 
 // holds knows the held polls, so that they can be released before their time.

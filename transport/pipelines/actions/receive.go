@@ -2,14 +2,13 @@ package actions
 
 import (
 	"context"
-	"encoding/hex"
-	"errors"
 
 	"hooklog/domain/access"
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
 	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
+	"hooklog/transport/commands"
 	"hooklog/transport/pipelines"
 )
 
@@ -53,30 +52,13 @@ func (s *Steps) find(pattern string, traceID any, readable func(string) bool) (a
 	return at, ok, err
 }
 
-// expired is the error of a reader for what lies before all that the log holds.
-type expired interface {
-	error
-	Below() bool
-}
-
 // ReadEvent reads an event from the log, if it is the one that was accepted, and
 // its message as a value of a run. A fault of kind NotFound says that the log ought
 // to have it: where its topic is new, or has a new leader, it may have it in a
 // moment.
 func ReadEvent(ctx context.Context, log Reader, at call.Event) (body any, r record.Record, err error) {
-	r, err = log.ReadAt(ctx, record.Position{Topic: at.Topic, Partition: at.Partition, Offset: at.Offset})
-	var before expired
-	switch {
-	case fault.Is(err, fault.Unavailable):
+	if r, err = commands.ReadEvent(ctx, log, at); err != nil {
 		return nil, r, err
-	case errors.As(err, &before) && before.Below():
-		return nil, r, fault.New(fault.Gone, "The event is not on the log any more.").Because(err)
-	case err != nil:
-		return nil, r, fault.New(fault.NotFound, "The event is not found on the log.").Because(err)
-	}
-	digest := record.ContentDigest(r.Headers, r.Value)
-	if hex.EncodeToString(digest[:]) != at.SHA256 {
-		return nil, r, fault.New(fault.Internal, "The event on the log is not the one that was accepted.")
 	}
 	if body, err = pipelines.Decode(r.Value); err != nil {
 		return nil, r, fault.New(fault.Internal, "The event on the log is no JSON.")
