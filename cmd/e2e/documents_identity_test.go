@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -126,13 +127,24 @@ func (s *service) exchangeForbidden(d *documented) {
 			continue
 		}
 		if op.RequestBody == nil {
-			s.exchange(exchange{op.method, op.path, "", "", guest, 403})
+			s.exchange(exchange{op.method, op.path + requiredQuery(op), "", "", guest, 403})
 			continue
 		}
 		for _, example := range jsonExamples(s, op) {
 			s.exchange(exchange{op.method, op.path, asJSON, example, guest, 403})
 		}
 	}
+}
+
+// requiredQuery has the examples of the parameters that an operation needs.
+func requiredQuery(op operation) string {
+	query := url.Values{}
+	for _, p := range op.Parameters {
+		if p.Value.In == "query" && p.Value.Required {
+			query.Set(p.Value.Name, p.Value.Example.(string))
+		}
+	}
+	return "?" + query.Encode()
 }
 
 // jsonExamples are the bodies that the document shows for an operation.
