@@ -39,6 +39,8 @@ type plan struct {
 	webhooks int
 	// history is how long the log grows that is folded again.
 	history time.Duration
+	// traced are the numbers of calls among which those of one webhook are found.
+	traced []int
 }
 
 const few = 10
@@ -114,6 +116,7 @@ var parts = []part{
 	{"identity", benchIdentity},
 	{"pipelines", benchPipelines},
 	{"rebuild", benchRebuild},
+	{"traces", benchTraces},
 	{"kafka", benchKafka},
 }
 
@@ -121,10 +124,11 @@ func readPlan() (plan, error) {
 	p := plan{
 		rounds: 3, measured: 3 * time.Second, warmUp: 500 * time.Millisecond,
 		connections: []int{64, 256}, commandConnections: []int{1, 64}, webhooks: 10_000, history: 6 * time.Second,
+		traced: []int{10_000, 100_000, 1_000_000},
 	}
 	short := flag.Bool("short", false, "measure less, in under 40 s")
 	brokers := flag.String("brokers", "", "measure on these Kafka brokers too, host:port, separated by commas; they must hold no hooklog")
-	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, rebuild or kafka")
+	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, rebuild, traces or kafka")
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder for the logs; its disk is what sync measures")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -136,6 +140,7 @@ func readPlan() (plan, error) {
 	if *short {
 		p.measured, p.warmUp, p.history = 600*time.Millisecond, 200*time.Millisecond, time.Second
 		p.connections, p.commandConnections, p.webhooks = []int{64}, []int{1}, 1000
+		p.traced = []int{10_000, 50_000}
 	}
 	if *brokers != "" {
 		p.brokers = strings.Split(*brokers, ",")
