@@ -56,6 +56,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"small embedded log":            {func(c *settings.Config) { c.EmbeddedMaxBytes = 1000 }, "embedded-max-bytes: "},
 		"negative retention":            {func(c *settings.Config) { c.EventRetention = -time.Hour }, "event-retention: "},
 		"short access retention":        {func(c *settings.Config) { c.AccessRetention = time.Second }, "access-retention: "},
+		"traces of less than a day":     {func(c *settings.Config) { c.TraceRetention = time.Hour }, "trace-retention: 1h0m0s is too short; write at least 24h0m0s, or 0 for ever"},
 		"calls gone before results":     {func(c *settings.Config) { c.CallRetention = 24 * time.Hour }, "call-retention: 24h0m0s is too short; write at least 25h0m0s"},
 		"negative window":               {func(c *settings.Config) { c.ResultWindow = -1 }, "result-window: "},
 		"result gone at once":           {func(c *settings.Config) { c.ResultLife = 0 }, "result-life: "},

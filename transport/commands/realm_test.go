@@ -234,8 +234,12 @@ func TestEveryCommandOfTheCatalogIsRun(t *testing.T) {
 		"pipeline.delete": {"name=orders"},
 		"pipeline.run":    {"name=orders"},
 		"run.retry":       {"correlationId=7c9e6679-7425-40de-944b-e07fc1f90ae7"},
+
+		"event.get":  {"correlationId=7c9e6679-7425-40de-944b-e07fc1f90ae7"},
+		"event.tail": {"eventKey=webhook.a"},
 	}
 	r := startRealm(t)
+	r.d.Traces = newTraces(t)
 	for _, c := range catalog.All() {
 		if c.Kind == catalog.Receive {
 			continue

@@ -51,7 +51,7 @@ func newRuns(t *testing.T) *runWorld {
 }
 
 func (w *runWorld) dispatcher() *commands.Dispatcher {
-	return commands.New(commands.Config{Timeout: 10 * time.Second}, commands.Deps{
+	return commands.New(commands.Config{Timeout: 10 * time.Second, ResultDeadline: 30 * time.Minute}, commands.Deps{
 		Log: slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)), Now: func() time.Time { return monday.Add(time.Hour) },
 		Journal: w, Registry: w, Runs: w, Ring: w.ring, AccessPartitions: func() int32 { return 1 },
 	})

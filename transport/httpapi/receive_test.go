@@ -90,6 +90,24 @@ func TestACallIsOnTheLogBeforeItIsAnswered(t *testing.T) {
 	}
 }
 
+func TestTheTimeOfAnAcceptedRecordIsWhenItsEventWasOnTheLog(t *testing.T) {
+	w := newWorld(t)
+	const slow = 20 * time.Millisecond
+	w.journal.refuse = func(_ context.Context, r *record.Record) error {
+		if r.Topic != record.TopicCall {
+			time.Sleep(slow) // the log takes so long
+		}
+		return nil
+	}
+	if rec := w.do(withToken(newPost(receive, "text/plain", "hello"))); rec.Code != http.StatusOK {
+		t.Fatalf("answered %d", rec.Code)
+	}
+	ev, accepted := w.journal.taken(t)
+	if took := w.journal.records[1].Time.Sub(accepted.Received); !accepted.Received.Equal(ev.Time) || took < slow-time.Millisecond {
+		t.Errorf("the record is of %s after the call", took)
+	}
+}
+
 func TestTokenPlaces(t *testing.T) {
 	multipartToken := strings.ReplaceAll("--b\nContent-Disposition: form-data; name=\"token\"\n\n"+token+"\n--b--\n", "\n", "\r\n")
 	for name, r := range map[string]*http.Request{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +14,7 @@ import (
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
+	"hooklog/transport/pipelines/actions"
 )
 
 func sends(keys ...string) access.Rule {
@@ -70,6 +72,26 @@ func TestASentEventIsAcceptedLikeACall(t *testing.T) {
 	shown, err := json.Marshal(have)
 	if err != nil || !strings.Contains(string(shown), a.CorrelationID) {
 		t.Errorf("the step gives %s, %v", shown, err)
+	}
+}
+
+func TestTheTimeOfASentEventIsWhenItWasOnTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sends("orders.*"))
+	ticking := time.UnixMilli(1_800_000_000_000)
+	every := func(_ *actions.Config, d *actions.Deps) {
+		d.Now = func() time.Time {
+			ticking = ticking.Add(time.Second)
+			return ticking
+		}
+	}
+	if _, err := w.actions(every).Steps(triggered("ada")).
+		Do(t.Context(), step(access.Anonymous, "event.send", map[string]any{"eventKey": "orders.new", "payload": 1})); err != nil {
+		t.Fatal(err)
+	}
+	event, accepted, a := w.sent()
+	if !event.Time.Equal(a.Received) || !accepted.Time.After(a.Received) {
+		t.Errorf("received %s, the event is of %s and the accepted record of %s", a.Received, event.Time, accepted.Time)
 	}
 }
 
