@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -13,7 +14,7 @@ func getEvents(s *service) {
 	hook := s.put("eventKey=webhook.shown", "payloadType=raw")
 	r := s.called(hook.UUID, asJSON, `{"html":"<a href='x'>&</a>","n":1.50,"s":"ü\u2028"}`)
 	got := s.command("event.get", "correlationId="+r.CorrelationID).want(http.StatusOK)
-	if ev := s.eventRecord(hook.EventKey, r.CorrelationID); string(ev.Value) != string(got.body) {
+	if ev := s.eventRecord(hook.EventKey, r.CorrelationID); !bytes.Equal(ev.Value, got.body) {
 		s.t.Errorf("answered\n%s\non the log is\n%s", got.body, ev.Value)
 	}
 	s.command("event.get", "correlationId="+nilUUID).refused(http.StatusNotFound)

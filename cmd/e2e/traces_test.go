@@ -221,7 +221,7 @@ func tracesByCorrelationID(s *service) {
 		s.t.Errorf("received %s, on the log %s, completed %s", got.Received, got.Logged, got.Completed)
 	}
 	ev := asRecord(s.eventRecord(hook.EventKey, r.CorrelationID))
-	if (record.Position(got.Event.spot)) != ev.Position ||
+	if record.Position(got.Event.spot) != ev.Position ||
 		got.Event.SHA256 != call.EventAt(ev.Position, record.ContentDigest(ev.Headers, ev.Value)).SHA256 {
 		s.t.Errorf("the event is said to be %+v, and lies at %s", got.Event, ev.Position)
 	}

@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // spot is where a call of a key lies on svc.call, and its row here.
@@ -52,7 +53,7 @@ func (t *Traces) lastSpots(d day, eventKey string) (spots []spot, err error) {
 		if ok {
 			spots = append(spots, decodeSpot(d, key, value))
 		}
-		after = append(own, pastAllSpots[4:]...)
+		after = slices.Concat(own, pastAllSpots[4:])
 	}
 	return spots, err
 }

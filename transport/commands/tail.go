@@ -115,7 +115,7 @@ func (d *Dispatcher) tailPage(ctx context.Context, req Request, q *tailing) ([]T
 		items = append(items, Tailed{f.TraceID, f.CorrelationID, f.Received, placeOf(f.Position), message})
 		return true
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	q.place = next
