@@ -91,17 +91,17 @@ func judgeReached(n *notes, way reached) {
 	case way.err != nil:
 		n.fail("mend the settings of the brokers", "%s: %v", way.address, way.err)
 	case !way.TopicIDs:
-		n.warn("use Kafka 2.8 or later", "%s is %s, which does not tell a topic from an earlier one of its name", way.address, way.Version)
+		n.warn("use Kafka 2.8 or later", "%s is Kafka %s, which does not tell a topic from an earlier one of its name", way.address, way.Version)
 	default:
-		n.ok("%s answers, %s", way.address, way.Version)
+		n.ok("%s answers, Kafka %s", way.address, way.Version)
 	}
 }
 
 var remedies = map[kafka.Stage]string{
 	kafka.StageTCP:   "see that the broker runs, and that name, port and firewall let this machine through",
 	kafka.StageTLS:   "see that the broker speaks TLS on this port, that broker-tls-ca holds the authority of its certificate, and that it names this host",
-	kafka.StageLogin: "see that broker-sasl is a mechanism of the broker, and that broker-user and its password are right there",
-	kafka.StageKafka: "see whether the port is that of TLS (broker-tls) or needs a log-in (broker-sasl), and that it is Kafka's",
+	kafka.StageKafka: "see that the port is Kafka's, and set broker-tls if it is its port for TLS",
+	kafka.StageLogin: "see that broker-sasl is what the broker asks for, and that broker-user and its password are right there",
 }
 
 // judgeNodes is about the addresses that the brokers give to clients. Whoever
@@ -113,7 +113,7 @@ func judgeNodes(n *notes, ways []reached) {
 				"a broker sends its clients to %s, which fails at %v", way.address, way.err)
 			continue
 		}
-		n.ok("%s answers, named by the others, %s", way.address, way.Version)
+		n.ok("%s answers, named by another, Kafka %s", way.address, way.Version)
 	}
 }
 

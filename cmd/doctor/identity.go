@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -31,7 +30,7 @@ func (e *examination) identity(ctx context.Context, n *notes) {
 	keys, err := outside.Probe(ctx)
 	switch {
 	case err != nil:
-		n.fail("mend it at the identity provider; no token can be verified before", "%s: %v", issuer, cause(err))
+		n.fail("mend it at the identity provider; no token can be verified before", "%s: %v", issuer, err)
 		return
 	case keys == 0:
 		n.fail("give the realm a key that signs, at the identity provider", "%s publishes no key that tokens can be verified with", issuer)
@@ -68,12 +67,4 @@ func discovered(ctx context.Context, n *notes, issuer string) bool {
 
 func discoveryOf(issuer string) string {
 	return strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"
-}
-
-// cause is what lies below an error that was made for callers.
-func cause(err error) error {
-	if below := errors.Unwrap(err); below != nil {
-		return below
-	}
-	return err
 }

@@ -123,8 +123,8 @@ func grant(on string, operations []string) string {
 
 func judgeDisks(ctx context.Context, n *notes, log *kafka.Log) {
 	disks, err := log.BrokerDisks(ctx, record.TopicCommand)
-	if err != nil {
-		n.ok("the brokers do not tell: %v", err)
+	if err != nil || len(disks) == 0 {
+		n.ok("the brokers do not tell this user")
 		return
 	}
 	for _, d := range disks {

@@ -74,7 +74,7 @@ func (e *examination) baseURL(ctx context.Context, n *notes) {
 		n.fail("write a whole URL, such as https://hooks.example.org", "%v", err)
 		return
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "" || ip != nil && ip.IsUnspecified() {
 		n.warn("set base-url to what callers use", "no caller can use %s, which webhooks would be shown with", base)
 		return
 	}

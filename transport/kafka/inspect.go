@@ -143,10 +143,11 @@ type BrokerDisk struct {
 	Err error
 }
 
-// BrokerDisks asks every broker for its disks.
+// BrokerDisks asks every broker for its disks. The answer would name every topic
+// of the cluster, unless one is named.
 func (l *Log) BrokerDisks(ctx context.Context, topic string) ([]BrokerDisk, error) {
 	var asked kadm.TopicsSet
-	asked.Add(topic) // the answer would name every topic of the cluster
+	asked.Add(topic, 0)
 	described, err := l.admin.DescribeAllLogDirs(ctx, asked)
 	if err != nil {
 		return nil, unavailable(err)

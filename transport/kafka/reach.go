@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -21,8 +20,8 @@ type Stage string
 const (
 	StageTCP   Stage = "TCP"
 	StageTLS   Stage = "TLS"
-	StageLogin Stage = "log-in"
 	StageKafka Stage = "Kafka"
+	StageLogin Stage = "log-in"
 )
 
 // ReachError is returned by Reach: the stage that failed, and why.
@@ -57,30 +56,43 @@ func Reach(ctx context.Context, cfg Config, address string) (Reached, error) {
 		return Reached{}, err
 	}
 	cfg.Brokers = []string{address}
-	client, err := kgo.NewClient(cfg.options()...)
-	if err != nil {
-		return Reached{}, err
-	}
-	defer client.Close()
-	broker := client.SeedBrokers()[0]
-	metadata := kmsg.NewPtrMetadataRequest()
-	metadata.Topics = []kmsg.MetadataRequestTopic{} // nil would ask for every topic
-	answer, err := broker.Request(ctx, metadata)
-	if err != nil {
-		return Reached{}, &ReachError{stageOf(err), err}
-	}
 	var found Reached
-	for _, node := range answer.(*kmsg.MetadataResponse).Brokers {
-		found.Nodes = append(found.Nodes, net.JoinHostPort(node.Host, strconv.Itoa(int(node.Port))))
+	// What a broker understands it tells everybody, so that a port that is not
+	// Kafka's is told from a log-in that fails.
+	asked := kmsg.NewPtrApiVersionsRequest()
+	asked.ClientSoftwareName, asked.ClientSoftwareVersion = cfg.ClientID, "1"
+	stranger := cfg
+	stranger.SASL = nil
+	answer, err := askOnce(ctx, stranger, asked)
+	if err == nil {
+		err = kerr.ErrorForCode(answer.(*kmsg.ApiVersionsResponse).ErrorCode)
 	}
-	answer, err = broker.Request(ctx, kmsg.NewPtrApiVersionsRequest())
 	if err != nil {
-		return Reached{}, &ReachError{StageKafka, err}
+		return found, &ReachError{StageKafka, err}
 	}
 	versions := kversion.FromApiVersionsResponse(answer.(*kmsg.ApiVersionsResponse))
 	highest, _ := versions.LookupMaxKeyVersion(kmsg.Metadata.Int16())
 	found.Version, found.TopicIDs = versions.VersionGuess(), highest >= topicIDsSince
+
+	cluster := kmsg.NewPtrMetadataRequest()
+	cluster.Topics = []kmsg.MetadataRequestTopic{} // nil would ask for every topic
+	if answer, err = askOnce(ctx, cfg, cluster); err != nil {
+		return found, &ReachError{StageLogin, err}
+	}
+	for _, node := range answer.(*kmsg.MetadataResponse).Brokers {
+		found.Nodes = append(found.Nodes, net.JoinHostPort(node.Host, strconv.Itoa(int(node.Port))))
+	}
 	return found, nil
+}
+
+// askOnce asks the one broker over a connection of its own.
+func askOnce(ctx context.Context, cfg Config, req kmsg.Request) (kmsg.Response, error) {
+	client, err := kgo.NewClient(cfg.options()...)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	return client.SeedBrokers()[0].Request(ctx, req)
 }
 
 // knock connects and says nothing.
@@ -101,13 +113,4 @@ func knock(ctx context.Context, secured *tls.Config, address string) error {
 		return &ReachError{StageTLS, err}
 	}
 	return nil
-}
-
-func stageOf(err error) Stage {
-	for _, refusal := range []error{kerr.SaslAuthenticationFailed, kerr.UnsupportedSaslMechanism, kerr.IllegalSaslState} {
-		if errors.Is(err, refusal) {
-			return StageLogin
-		}
-	}
-	return StageKafka
 }
