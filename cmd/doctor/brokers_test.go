@@ -110,6 +110,7 @@ func TestHowATopicIsKept(t *testing.T) {
 		"too few copies to write":    {func(s *kafka.TopicState) { s.InSync = 1 }, doctor.Failed, "nothing can be written"},
 		"one copy confirms":          {func(s *kafka.TopicState) { s.MinInSync = 1 }, doctor.Warning, "min.insync.replicas 2"},
 		"every copy must confirm":    {func(s *kafka.TopicState) { s.MinInSync = 3 }, doctor.Warning, "while one broker is away"},
+		"more must confirm than are": {func(s *kafka.TopicState) { s.MinInSync = 4 }, doctor.Warning, "before Kafka 4"},
 		"one copy":                   {func(s *kafka.TopicState) { s.Replication, s.InSync, s.MinInSync = 1, 1, 1 }, doctor.Warning, "one copy"},
 		"unclean elections":          {func(s *kafka.TopicState) { s.Unclean = true }, doctor.Warning, "unclean"},
 		"drift":                      {func(s *kafka.TopicState) { s.Drift = &kafka.DriftError{Setting: "x", Want: "1", Have: "2"} }, doctor.Failed, "x is 2, and 1"},

@@ -5,7 +5,7 @@ import (
 	"hooklog/transport/kafka/embedded"
 )
 
-// Judged gives the findings of a judgement about one subject.
+// judged gives the findings of a judgement about one subject.
 func judged(check string, judge func(*notes)) []Finding {
 	var list []Finding
 	judge(&notes{check, &list})

@@ -48,10 +48,12 @@ func judgeTopic(n *notes, spec kafka.TopicSpec, state kafka.TopicState) {
 		n.fail(grant("topic "+spec.Name, lacking), "this user may not %s it", strings.Join(lacking, ", "))
 	}
 	if state.Drift != nil {
-		n.fail("change it at the brokers with kafka-configs.sh or kafka-topics.sh, or the setting of hooklog that asks for it; no service gets ready before",
+		n.fail("change it at the brokers with "+toolFor(state.Drift.Setting)+", or the setting of hooklog that asks for it; no service gets ready before",
 			"%s is %s, and %s is needed", state.Drift.Setting, state.Drift.Have, state.Drift.Want)
 	}
 	switch {
+	case state.MinInSync > state.Replication:
+		n.warn("set min.insync.replicas to fewer than there are copies", "min.insync.replicas is %d of %d copies: brokers before Kafka 4 take no record", state.MinInSync, state.Replication)
 	case state.InSync < state.MinInSync:
 		n.fail("bring the missing brokers back", "%d copies are up to date, and min.insync.replicas is %d: nothing can be written", state.InSync, state.MinInSync)
 	case state.InSync < state.Replication:
@@ -62,7 +64,7 @@ func judgeTopic(n *notes, spec kafka.TopicSpec, state kafka.TopicState) {
 		n.warn("with three brokers or more, set replication 3 and min.insync.replicas 2", "there is one copy: the loss of a broker's disk loses it")
 	case state.MinInSync == 1:
 		n.warn("set min.insync.replicas 2", "min.insync.replicas is 1: a record counts as kept when a single copy has it")
-	case state.MinInSync >= state.Replication:
+	case state.MinInSync == state.Replication:
 		n.warn("set min.insync.replicas below the number of copies", "min.insync.replicas is %d of %d copies: nothing can be written while one broker is away", state.MinInSync, state.Replication)
 	}
 	if state.Unclean {
@@ -71,6 +73,17 @@ func judgeTopic(n *notes, spec kafka.TopicSpec, state kafka.TopicState) {
 	if !slices.ContainsFunc(*n.list, func(f Finding) bool { return f.Check == n.check }) {
 		n.ok("is as it must be; %d copies, %d of them needed to write", state.Replication, max(state.MinInSync, 1))
 	}
+}
+
+// toolFor is what changes a setting of a topic.
+func toolFor(setting string) string {
+	switch setting {
+	case "partitions":
+		return "kafka-topics.sh"
+	case "replication":
+		return "kafka-reassign-partitions.sh"
+	}
+	return "kafka-configs.sh"
 }
 
 // rights are those beside the topics' own.
@@ -122,7 +135,7 @@ func grant(on string, operations []string) string {
 }
 
 func judgeDisks(ctx context.Context, n *notes, log *kafka.Log) {
-	disks, err := log.BrokerDisks(ctx, record.TopicCommand)
+	disks, err := log.BrokerDisks(ctx)
 	if err != nil || len(disks) == 0 {
 		n.ok("the brokers do not tell this user")
 		return

@@ -143,12 +143,10 @@ type BrokerDisk struct {
 	Err error
 }
 
-// BrokerDisks asks every broker for its disks. The answer would name every topic
-// of the cluster, unless one is named.
-func (l *Log) BrokerDisks(ctx context.Context, topic string) ([]BrokerDisk, error) {
-	var asked kadm.TopicsSet
-	asked.Add(topic, 0)
-	described, err := l.admin.DescribeAllLogDirs(ctx, asked)
+// BrokerDisks asks every broker for its disks.
+func (l *Log) BrokerDisks(ctx context.Context) ([]BrokerDisk, error) {
+	// A broker leaves out the disks without any of the topics asked for: all are.
+	described, err := l.admin.DescribeAllLogDirs(ctx, nil)
 	if err != nil {
 		return nil, unavailable(err)
 	}

@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "hooklog/cmd/cli" // what is in the binary, so that no result of another one is taken for this one's
 )
 
 const (
