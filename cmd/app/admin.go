@@ -76,8 +76,7 @@ func (e *engine) checkRing() error {
 	if !started {
 		return errNoAdmin
 	}
-	plain, err := e.ring.Open(checkField, cluster.CheckedBy, secret.NewSealed(cluster.Check))
-	if err != nil || string(plain) != checkValue {
+	if !opensCheck(e.ring, cluster.CheckedBy, cluster.Check) {
 		return fmt.Errorf("key ring %s is not the one of this log; start with the ring that the log was made with", e.cfg.KeyRingPath())
 	}
 	return nil

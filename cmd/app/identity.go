@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"hooklog/cmd/settings"
 	"hooklog/domain/access"
 	"hooklog/domain/secret"
 	"hooklog/projections/fold"
@@ -80,16 +81,7 @@ func (a *App) openRealm(local *auth.Local, guard *auth.Guard, proxies auth.Proxi
 
 // outside are the schemes of an external issuer.
 func (e *engine) outside(local *auth.Local) (auth.Schemes, error) {
-	issuer, err := oidc.New(oidc.Config{
-		Issuer:            e.cfg.IssuerURL(),
-		Namespace:         e.cfg.Namespace,
-		Audience:          e.cfg.Audience,
-		AuthorizedParties: e.cfg.AuthorizedParties,
-		RolesClaim:        e.cfg.RolesClaim,
-		ClientID:          e.cfg.ClientID,
-		ClientSecret:      e.cfg.ClientSecret,
-		PasswordGrant:     e.cfg.PasswordGrant,
-	}, oidc.Deps{Log: e.deps.Log, Now: e.deps.Now})
+	issuer, err := OpenIssuer(e.cfg, e.deps)
 	if err != nil {
 		return auth.Schemes{}, err
 	}
@@ -109,6 +101,20 @@ func (e *engine) outside(local *auth.Local) (auth.Schemes, error) {
 		schemes.Basic = passwords
 	}
 	return schemes, nil
+}
+
+// OpenIssuer makes the external issuer of the settings. It asks nothing yet.
+func OpenIssuer(cfg settings.Config, deps Deps) (*oidc.Issuer, error) {
+	return oidc.New(oidc.Config{
+		Issuer:            cfg.IssuerURL(),
+		Namespace:         cfg.Namespace,
+		Audience:          cfg.Audience,
+		AuthorizedParties: cfg.AuthorizedParties,
+		RolesClaim:        cfg.RolesClaim,
+		ClientID:          cfg.ClientID,
+		ClientSecret:      cfg.ClientSecret,
+		PasswordGrant:     cfg.PasswordGrant,
+	}, oidc.Deps{Log: deps.Log, Now: deps.Now})
 }
 
 // outsidePasswords are those of the local administrator, for when the issuer is

@@ -28,7 +28,7 @@ func TestVersionIsOneLine(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	for _, verb := range []string{"", "serve", "version", "keys", "keys init", "admin", "admin reset"} {
+	for _, verb := range []string{"", "serve", "version", "keys", "keys init", "admin", "admin reset", "doctor"} {
 		t.Run("hooklog "+verb, func(t *testing.T) {
 			code, stdout, _ := run(t, append(strings.Fields(verb), "--help")...)
 			if code != 0 || !strings.Contains(stdout, "Examples:\n") || !strings.Contains(stdout, "hooklog "+verb) {
@@ -56,6 +56,7 @@ func TestWrongUsageExitsWithTwoAndOneLineForEachFault(t *testing.T) {
 		"an unknown flag":     {[]string{"serve", "--lisen", "x"}, []string{"hooklog: unknown flag: --lisen"}},
 		"a missing argument":  {[]string{"keys", "init"}, []string{"hooklog: accepts 1 arg(s), received 0"}},
 		"a needless argument": {[]string{"version", "please"}, []string{`hooklog: unknown command "please" for "hooklog version"`}},
+		"an unknown form":     {[]string{"doctor", "-o", "xml"}, []string{`hooklog: output: "xml" is not known; write one of table, json`}},
 		"wrong settings": {
 			[]string{"serve", "--tls-cert", "c.pem"},
 			[]string{"hooklog: HOOKLOG_POLL_HOLD: write a duration with its unit, such as 200ms, 25s or 24h", "hooklog: tls-key: is required with tls-cert"},

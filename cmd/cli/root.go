@@ -67,7 +67,7 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
-	root.AddCommand(newServe(), newAdmin(), newKeys(), newRebuild(), newVersion())
+	root.AddCommand(newServe(), newAdmin(), newKeys(), newRebuild(), newDoctor(), newVersion())
 	return root
 }
 

@@ -24,6 +24,7 @@ type Checked struct {
 	dir   string
 	found *listed
 	mends []mend
+	torn  int64
 	lost  []*Damage // and accepted
 }
 

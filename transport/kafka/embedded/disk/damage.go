@@ -17,10 +17,19 @@ type Damage struct {
 
 // Error names the file, the place, the reason and what to do now.
 func (d *Damage) Error() string {
-	where := d.File
+	return fmt.Sprintf("the log is not in order and was left as it is: %s; %s", d.Place(), d.Remedy())
+}
+
+// Place is the file, the place in it, and what is wrong there.
+func (d *Damage) Place() string {
 	if d.At >= 0 {
-		where = fmt.Sprintf("%s at byte %d", d.File, d.At)
+		return fmt.Sprintf("%s at byte %d: %s", d.File, d.At, d.Reason)
 	}
+	return d.File + ": " + d.Reason
+}
+
+// Remedy is what to do now.
+func (d *Damage) Remedy() string {
 	remedy := "restore the data folder from a backup"
 	switch {
 	case d.remedy != "":
@@ -28,7 +37,7 @@ func (d *Damage) Error() string {
 	case d.Shorter:
 		remedy += ", or go on without what is missing: hooklog rebuild --accept-truncation"
 	}
-	return fmt.Sprintf("the log is not in order and was left as it is: %s: %s; %s", where, d.Reason, remedy)
+	return remedy
 }
 
 func whole(file, reason string, args ...any) *Damage {

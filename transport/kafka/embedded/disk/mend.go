@@ -38,8 +38,12 @@ func (c *Checked) Lost() []string {
 	return reasons
 }
 
+// Torn is how many bytes of torn writes Mend cuts off.
+func (c *Checked) Torn() int64 { return c.torn }
+
 // cut shortens a file to the part that is in order.
 func (c *check) cut(path string, size, was int64) {
+	c.torn += was - size
 	c.mends = append(c.mends, mend{
 		do: func() error { return truncate(path, size) },
 		say: func(log *slog.Logger) {
