@@ -10,7 +10,7 @@ func near(word string, names []string) []string {
 	var found []string
 	for _, name := range names {
 		low := strings.ToLower(name)
-		if strings.HasPrefix(low, word) || strings.HasPrefix(word, low) || distance(word, low) <= 1+len(word)/4 {
+		if strings.HasPrefix(low, word) || strings.HasPrefix(word, low) || distance(word, low) <= 1+len(word)/6 {
 			found = append(found, name)
 		}
 	}

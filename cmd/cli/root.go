@@ -62,7 +62,7 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
   hooklog serve --brokers kafka:9092 --key-ring ring
   hooklog keys init ring
 
-  hooklog webhook create webhook.orders            # talk to the one that runs
+  hooklog webhook create webhook.invoices          # talk to the one that runs
   hooklog webhook test webhook.orders --data '{"order":1}'`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
