@@ -137,7 +137,7 @@ func (i *Issuer) refusal(err error) error {
 	case !errors.As(err, &told):
 		return unreachable(i.url, err)
 	case told.Response.StatusCode == http.StatusNotFound:
-		return &Refusal{Kind: fault.NotFound, Title: fault.NotFound.Title(), Detail: "There is no realm at " + i.url + "."}
+		return &Refusal{Kind: fault.NotFound, Title: fault.NotFound.Title(), Detail: "There is no realm at " + i.url + ". Where an identity provider knows the users, it must be named."}
 	}
 	kind := kindOf(told.Response.StatusCode)
 	switch told.ErrorCode {

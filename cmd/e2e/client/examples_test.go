@@ -127,7 +127,7 @@ func TestEveryVerbHasExamplesAndEachOfThemWorks(t *testing.T) {
 			if slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "hooklog-data") }) {
 				stopped(t, filepath.Join(sh.dir, "hooklog-data"))
 			}
-			if v.words != nil && slices.Contains([]string{"context", "logout"}, v.words[0]) {
+			if len(v.words) > 0 && slices.Contains([]string{"context", "logout"}, v.words[0]) {
 				sh.fed(adminPassword, "login", "--user", "alice", "--context", "local").want(0)
 			}
 			for _, line := range lines {

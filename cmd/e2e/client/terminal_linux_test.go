@@ -92,7 +92,7 @@ func (sh *shell) onTerminal(answers [][2]string, args ...string) (code int, show
 			case <-time.After(5 * time.Millisecond):
 			}
 		}
-		if _, err := io.WriteString(ours, answer[1]+"\n"); err != nil {
+		if _, err := ours.WriteString(answer[1] + "\n"); err != nil {
 			sh.t.Fatal(err)
 		}
 	}
