@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -130,13 +129,13 @@ func ResetAdmin(ctx context.Context, cfg settings.Config, deps Deps) (err error)
 		return err
 	}
 	if !cfg.AdminPassword.IsZero() {
-		if err := os.Remove(passwordFile(cfg)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(cfg.AdminPasswordFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err // an old password left there would mislead
 		}
 		_, err = fmt.Fprintln(deps.Out, "The administrator has the password in HOOKLOG_ADMIN_PASSWORD.")
 		return err
 	}
-	_, err = fmt.Fprintln(deps.Out, "The administrator's new password is in", passwordFile(cfg))
+	_, err = fmt.Fprintln(deps.Out, "The administrator's new password is in", cfg.AdminPasswordFile())
 	return err
 }
 
@@ -176,11 +175,9 @@ func (e *engine) say(ctx context.Context, id, name string, params any) error {
 	return err
 }
 
-func passwordFile(cfg settings.Config) string { return filepath.Join(cfg.KeysDir(), "admin-password") }
-
 // candidateFile holds a made password until the log says that it counts: so a
 // crash in between neither loses the password nor leaves a wrong one.
-func candidateFile(cfg settings.Config) string { return passwordFile(cfg) + ".new" }
+func candidateFile(cfg settings.Config) string { return cfg.AdminPasswordFile() + ".new" }
 
 // newPassword gives the hash of the password in the settings, or of one that it
 // makes into the candidate file.
@@ -216,5 +213,5 @@ func (e *engine) adoptPassword() error {
 	if !counts {
 		return os.Remove(candidateFile(e.cfg))
 	}
-	return os.Rename(candidateFile(e.cfg), passwordFile(e.cfg))
+	return os.Rename(candidateFile(e.cfg), e.cfg.AdminPasswordFile())
 }

@@ -91,6 +91,7 @@ func (a *App) open(ctx context.Context, cfg settings.Config, deps Deps) (err err
 		a.openWindow,
 		a.openAPI,
 		a.openRunner,
+		a.announce,
 	} {
 		if err := step(); err != nil {
 			return errors.Join(err, a.engine.close())

@@ -52,8 +52,8 @@ func pick(member string) string {
 }
 
 func adminPassword(cfg settings.Config) string {
-	if _, err := os.Stat(passwordFile(cfg)); err == nil {
-		return "$(cat " + quote(passwordFile(cfg)) + ")"
+	if _, err := os.Stat(cfg.AdminPasswordFile()); err == nil {
+		return "$(cat " + quote(cfg.AdminPasswordFile()) + ")"
 	}
 	return "$HOOKLOG_ADMIN_PASSWORD"
 }

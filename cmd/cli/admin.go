@@ -13,7 +13,7 @@ func newAdmin() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:     "admin",
 		Short:   "Look after the administrator",
-		Example: `  hooklog admin reset`,
+		Example: `  hooklog admin reset --data-dir hooklog-data`,
 	})
 	cmd.AddCommand(newAdminReset())
 	return cmd

@@ -38,7 +38,7 @@ func TestHelpTeaches(t *testing.T) {
 	}
 	t.Run("a group alone shows its help", func(t *testing.T) {
 		for _, args := range [][]string{nil, {"keys"}, {"admin"}} {
-			if code, stdout, _ := run(t, args...); code != 0 || !strings.Contains(stdout, "Available Commands:") {
+			if code, stdout, _ := run(t, args...); code != 0 || !strings.Contains(stdout, `--help" for more information about a command.`) {
 				t.Errorf("%v: %d\n%s", args, code, stdout)
 			}
 		}

@@ -12,7 +12,7 @@ func newKeys() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:     "keys",
 		Short:   "Make the keys that seal secrets on the log",
-		Example: `  hooklog keys init /etc/hooklog/ring`,
+		Example: `  hooklog keys init ring`,
 	})
 	cmd.AddCommand(newKeysInit())
 	return cmd
@@ -26,8 +26,8 @@ func newKeysInit() *cobra.Command {
 left as it is, because what was sealed with its keys could not be opened again.
 
 All instances on one Kafka share one ring. Keep a copy in a safe place.`,
-		Example: `  hooklog keys init /etc/hooklog/ring
-  hooklog serve --brokers kafka:9092 --key-ring /etc/hooklog/ring`,
+		Example: `  hooklog keys init ring
+  hooklog serve --brokers kafka:9092 --key-ring ring`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := keyring.Create(args[0]); err != nil {

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,18 +12,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes, for scripts and service managers. Wrong usage includes
-// settings that cannot work: starting again would not help.
+// The exit codes, for scripts and service managers. Failed means for a client
+// that the service refused. Wrong usage includes settings that cannot work:
+// starting again would not help.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 4
 )
-
-// errUsage marks an error that the caller mends on the command line.
-type errUsage struct{ error }
-
-func (e errUsage) Unwrap() error { return e.error }
 
 // Main runs the command line and gives the exit code. It stops early, in
 // order, when ctx ends.
@@ -34,8 +30,6 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 
-	// What fails before a verb begins is wrong usage: an unknown flag, a
-	// missing argument.
 	begun := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
 
@@ -43,14 +37,18 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	for line := range strings.Lines(err.Error()) {
+	words, code := report(err, begun)
+	for line := range strings.Lines(words) {
 		_, _ = fmt.Fprintf(stderr, "hooklog: %s\n", strings.TrimRight(line, "\n"))
 	}
-	if !begun || errors.As(err, new(errUsage)) {
-		return exitUsage
-	}
-	return exitFailed
+	return code
 }
+
+// The groups of verbs in the help.
+const (
+	groupClient  = "client"
+	groupService = "service"
+)
 
 func newRoot() *cobra.Command {
 	root := group(&cobra.Command{
@@ -63,11 +61,27 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
 		Example: `  hooklog serve                                    # try it on this machine
   hooklog serve --brokers kafka:9092 --key-ring ring
   hooklog keys init ring
-  hooklog admin reset`,
+
+  hooklog webhook create webhook.invoices          # talk to the one that runs
+  hooklog webhook test webhook.orders --data '{"order":1}'`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
-	root.AddCommand(newServe(), newAdmin(), newKeys(), newRebuild(), newDoctor(), newVersion())
+	root.AddGroup(&cobra.Group{ID: groupClient, Title: "Talk to a running service:"},
+		&cobra.Group{ID: groupService, Title: "Run the service:"})
+	for _, cmd := range []*cobra.Command{
+		newCommand(), newWebhook(), newPipeline(), newRun(), newResult(),
+		newUser(), newClient(), newPolicy(), newKey(), newLogin(), newLogout(), newContext(),
+	} {
+		cmd.GroupID = groupClient
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{newServe(), newAdmin(), newKeys(), newRebuild(), newDoctor()} {
+		cmd.GroupID = groupService
+		root.AddCommand(cmd)
+	}
+	root.AddCommand(newCompletion(), newVersion())
+	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"hooklog/cmd/cli/output"
+)
+
+// ask reads a password: without echo from a terminal, else the first line of the
+// standard input.
+func ask(cmd *cobra.Command, prompt string) (string, error) {
+	in := cmd.InOrStdin()
+	if !output.IsTerminal(in) {
+		lines := bufio.NewScanner(in)
+		if !lines.Scan() || lines.Text() == "" {
+			return "", errors.Join(errors.New("there is no password on the standard input"), lines.Err())
+		}
+		return strings.TrimRight(lines.Text(), "\r"), nil
+	}
+	_, _ = fmt.Fprint(cmd.ErrOrStderr(), prompt)
+	typed, err := term.ReadPassword(int(in.(*os.File).Fd()))
+	_, _ = fmt.Fprintln(cmd.ErrOrStderr())
+	if err == nil && len(typed) == 0 {
+		err = errors.New("no password was typed")
+	}
+	return string(typed), err
+}
+
+// askTwice is for a password that is set: nobody sees whether it is mistyped.
+func askTwice(cmd *cobra.Command) (string, error) {
+	one, err := ask(cmd, "Password: ")
+	if err != nil {
+		return "", err
+	}
+	two, err := ask(cmd, "Password again: ")
+	if err == nil && one != two {
+		err = errors.New("the two passwords differ")
+	}
+	return one, err
+}

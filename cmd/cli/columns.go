@@ -1,0 +1,15 @@
+package cli
+
+import "hooklog/domain/catalog"
+
+// columns are those of the tables of commands that answer lists, in the order in
+// which people read them. Commands that are not here show all they have.
+var columns = map[string][]string{
+	catalog.WebhookList: webhookColumns,
+	catalog.RunGet:      {"received", "pipeline", "version", "attempt", "status", "eventKey", "traceId", "correlationId"},
+}
+
+var (
+	webhookColumns  = []string{"eventKey", "last6", "payloadType", "maxPayloadLength", "enabled", "updated", "updatedBy", "version"}
+	pipelineColumns = []string{"name", "version", "eventKeys", "messageKeys", "runAs", "updated", "updatedBy"}
+)

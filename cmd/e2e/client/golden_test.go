@@ -1,0 +1,142 @@
+package client_test
+
+import (
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// differing are the things that differ from run to run, with a sign for each.
+var differing = []struct {
+	pattern *regexp.Regexp
+	sign    string
+}{
+	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "<url>"},
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "<id>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
+	{regexp.MustCompile(`\b[0-9a-f]{6}:[a-z2-7]{10}\b`), "<trace>"},
+	{regexp.MustCompile(`(last6"?: |webhook\.\S+ +)"?[0-9a-f]{6}\b"?`), "$1<last6>"},
+	{regexp.MustCompile(`(version"?:? +)\d+`), "$1<n>"},
+}
+
+// gap is what stands between columns; its width depends on what differs.
+var gap = regexp.MustCompile(` {2,}`)
+
+// transcript is a run as the golden files have it.
+func (sh *shell) transcript(words ...string) string {
+	sh.t.Helper()
+	e := sh.hooklog(words...)
+	shown := e.stdout + e.stderr
+	for _, d := range differing {
+		shown = d.pattern.ReplaceAllString(shown, d.sign)
+	}
+	if slices.Contains(words, "table") {
+		shown = gap.ReplaceAllString(shown, "  ")
+	}
+	return fmt.Sprintf("$ hooklog %s\n%s[%d]\n\n", strings.Join(words, " "), shown, e.code)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs\n got:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+func TestWhatIsShown(t *testing.T) {
+	s := start(t)
+	s.prepare()
+	t.Run("answers come as tables, JSON and YAML", func(t *testing.T) {
+		sh := s.asAdmin(t)
+		sh.write("orders.yaml", ordersPipeline)
+		for name, verbs := range map[string][][]string{
+			"webhook": {
+				{"webhook", "list"},
+				{"webhook", "edit", "webhook.orders", "--payload-type", "raw"},
+				{"webhook", "disable", "webhook.orders"},
+				{"webhook", "enable", "webhook.orders"},
+				{"command", "webhook.list"},
+				{"command", "webhook.get"},
+				{"command", "webhook.put", "eventKey=webhook.table"},
+				{"webhook", "delete", "webhook.table"},
+				{"webhook", "test", "webhook.quiet", "--data", `{"a":"b=c"}`},
+			},
+			"pipeline": {
+				{"pipeline", "apply", "-f", "orders.yaml", "--name", "shown"},
+				{"pipeline", "list"},
+				{"pipeline", "show", "shown"},
+				{"pipeline", "run", "greet", "--data", `{"name":"Ada"}`},
+				{"pipeline", "delete", "shown"},
+			},
+			"people": {
+				{"user", "put", "alice", "roles=shop,reader"},
+				{"user", "show", "alice"},
+				{"client", "show", "shop-app"},
+				{"policy", "show", "shop"},
+			},
+		} {
+			var b strings.Builder
+			for _, format := range []string{"table", "json", "yaml"} {
+				for _, words := range verbs {
+					b.WriteString(sh.transcript(append(words, "-o", format)...))
+				}
+			}
+			golden(t, name, b.String())
+		}
+	})
+	t.Run("refusals, wrong usage and silence are told in one line each", func(t *testing.T) {
+		sh := s.asAdmin(t)
+		var b strings.Builder
+		for _, words := range [][]string{
+			{"command", "webhook.put", "evntKey=webhook.a"},
+			{"command", "webhook.put", "nothing=1"},
+			{"command", "webhook.put", "0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f=1"},
+			{"command", "webhook.put", "eventKey"},
+			{"command", "webhook.put", "enabled:=yes", "eventKey=webhook.a"},
+			{"command", "webhook.put", "enabled=yes", "eventKey=webhook.a"},
+			{"command", "webhook.put", "eventKey=@missing"},
+			{"command", "webhook.delete"},
+			{"command", "webhook.pt"},
+			{"command", "webhook.put", "eventKey=webhook.orders"},
+			{"command", "webhook.put", "eventKey=Webhook"},
+			{"command", "webhook.get", "uuid=0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f"},
+			{"webhook", "url", "webhook.order"},
+			{"webhook", "list", "-o", "xml"},
+			{"webhook", "list", "--context", "nowhere"},
+			{"pipeline", "show", "nothing"},
+			{"result", "get", "0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f"},
+			{"user", "put", "bob"},
+			{"user", "delete", "admin"},
+		} {
+			b.WriteString(sh.transcript(words...))
+		}
+		s.admin("user.put", url.Values{"username": {"nobody"}, "password": {adminPassword}})
+		nobody := newShell(t, "HOOKLOG_URL="+s.url, "HOOKLOG_USER=nobody", "HOOKLOG_PASSWORD="+adminPassword)
+		b.WriteString(nobody.transcript("webhook", "list"))
+		wrong := newShell(t, "HOOKLOG_URL="+s.url, "HOOKLOG_USER=nobody", "HOOKLOG_PASSWORD=wrong")
+		b.WriteString(wrong.transcript("webhook", "list"))
+		half := newShell(t, "HOOKLOG_URL="+s.url, "HOOKLOG_PASSWORD=wrong")
+		b.WriteString(half.transcript("webhook", "list"))
+		b.WriteString(newShell(t, "HOOKLOG_URL="+s.url).transcript("webhook", "list"))
+		b.WriteString(newShell(t).transcript("webhook", "list"))
+		golden(t, "refusals", b.String())
+	})
+}

@@ -1,0 +1,165 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// The requests of pseudo-terminals.
+const (
+	unlock = 0x40045431 // TIOCSPTLCK
+	number = 0x80045430 // TIOCGPTN
+)
+
+// terminal opens both ends of a pseudo-terminal: ours, and the program's.
+func terminal(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no pseudo-terminals:", err)
+	}
+	t.Cleanup(func() { _ = ours.Close() })
+	var n int32
+	for _, request := range []uintptr{unlock, number} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), request, uintptr(unsafe.Pointer(&n))); errno != 0 {
+			t.Fatal(errno)
+		}
+	}
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ours, theirs
+}
+
+// screen is what a terminal shows.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// onTerminal runs the binary on a terminal, where somebody answers each prompt
+// with a line, and gives all that the terminal showed.
+func (sh *shell) onTerminal(answers [][2]string, args ...string) (code int, shown string) {
+	sh.t.Helper()
+	path, err := built()
+	if err != nil {
+		sh.t.Fatal(err)
+	}
+	ours, theirs := terminal(sh.t)
+	ctx, cancel := context.WithTimeout(sh.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env = sh.dir, sh.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	if err := cmd.Start(); err != nil {
+		sh.t.Fatal(err)
+	}
+	_ = theirs.Close()
+	var seen screen
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(&seen, ours) // ends with an error when the other end is closed
+	}()
+	for _, answer := range answers {
+		for !strings.Contains(seen.String(), answer[0]) {
+			select {
+			case <-ctx.Done():
+				sh.t.Fatalf("it never asked %q: %s", answer[0], seen.String())
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		if _, err := ours.WriteString(answer[1] + "\n"); err != nil {
+			sh.t.Fatal(err)
+		}
+	}
+	_ = cmd.Wait()
+	<-read
+	return cmd.ProcessState.ExitCode(), strings.ReplaceAll(seen.String(), "\r\n", "\n")
+}
+
+func TestATerminalGetsTablesAndAPipeJSON(t *testing.T) {
+	s := start(t)
+	s.prepare()
+	sh := s.asAdmin(t)
+	t.Run("a table with colours on a terminal", func(t *testing.T) {
+		code, shown := sh.onTerminal(nil, "webhook", "list")
+		if code != 0 || !strings.HasPrefix(shown, "\x1b[1mEVENT KEY\x1b[0m ") || strings.Contains(shown, "{") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+	t.Run("no colours with NO_COLOR, or when told so", func(t *testing.T) {
+		plain := s.asAdmin(t, "NO_COLOR=1")
+		for _, words := range [][]string{{"webhook", "list"}, {"webhook", "list", "--color", "never"}} {
+			if code, shown := plain.onTerminal(nil, words...); code != 0 || !strings.HasPrefix(shown, "EVENT KEY ") || strings.Contains(shown, "\x1b") {
+				t.Errorf("%d %q", code, shown)
+			}
+		}
+		if _, shown := plain.onTerminal(nil, "webhook", "list", "--color", "always"); !strings.Contains(shown, "\x1b[1m") {
+			t.Errorf("always gives %q", shown)
+		}
+	})
+	t.Run("JSON in a pipe, with no colours and no progress", func(t *testing.T) {
+		e := sh.hooklog("webhook", "list").want(0)
+		if !strings.HasPrefix(e.stdout, "[\n") || strings.Contains(e.stdout+e.stderr, "\x1b") || e.stderr != "" {
+			t.Errorf("%q %q", e.stdout, e.stderr)
+		}
+		if e := sh.hooklog("pipeline", "run", "greet", "--data", `{"name":"Ada"}`).want(0); e.stdout != "\"Hello Ada\"\n" || e.stderr != "" {
+			t.Errorf("%q %q", e.stdout, e.stderr)
+		}
+	})
+	t.Run("long work shows on a terminal that it goes on", func(t *testing.T) {
+		sh.write("slow.yaml", "pipeline:\n  - wait: {seconds: 1}\n  - set: {value: done}\n")
+		sh.hooklog("pipeline", "apply", "-f", "slow.yaml").want(0)
+		code, shown := sh.onTerminal(nil, "pipeline", "run", "slow")
+		if code != 0 || !strings.Contains(shown, "running slow") || !strings.HasSuffix(shown, "done\n") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+}
+
+func TestAPasswordIsAskedForWithoutEcho(t *testing.T) {
+	s := start(t)
+	sh := s.asAdmin(t)
+	const typed = "typed by hand €"
+	t.Run("twice, when it is set", func(t *testing.T) {
+		code, shown := sh.onTerminal([][2]string{{"Password: ", typed}, {"Password again: ", typed}}, "user", "put", "dora", "password=@-")
+		if code != 0 || strings.Contains(shown, "typed") {
+			t.Errorf("%d %q", code, shown)
+		}
+		code, shown = sh.onTerminal([][2]string{{"Password: ", typed}, {"Password again: ", "another"}}, "user", "put", "dora", "password=@-")
+		if code != 2 || !strings.Contains(shown, "the two passwords differ") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+	t.Run("once, to log in", func(t *testing.T) {
+		sh := newShell(t, "HOOKLOG_URL="+s.url)
+		code, shown := sh.onTerminal([][2]string{{"Password of dora at " + s.url + ": ", typed}}, "login", "--user", "dora")
+		if code != 0 || strings.Contains(shown, "typed") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+}
