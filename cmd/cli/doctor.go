@@ -33,8 +33,8 @@ It exits with 0 when nothing failed (there may be warnings), with 1 otherwise.`,
   # On Kafka, before the first start:
   hooklog doctor --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring
 
-  # What failed, for a script:
-  hooklog doctor --config hooklog.yaml -o json | jq '.findings[] | select(.status == "failed")'`,
+  # For a script:
+  hooklog doctor --data-dir hooklog-data -o json`,
 		Args: cobra.NoArgs,
 	}
 	flags := settings.NewFlags(cmd.Flags())

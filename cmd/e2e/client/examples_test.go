@@ -23,6 +23,7 @@ var elsewhere = []string{
 	"hooklog serve --brokers kafka:9092 --key-ring ring",
 	"hooklog serve --embedded-listen 127.0.0.1:9092",
 	"hooklog serve --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring --listen :8080 --base-url https://hooks.example.org",
+	"hooklog doctor --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring",
 	"hooklog login --url https://hooks.example.org --issuer https://id.example.org --client-id hooklog-cli",
 }
 
