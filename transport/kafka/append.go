@@ -46,6 +46,13 @@ func newOutgoing(r *record.Record) *outgoing {
 // however long that takes. A full buffer is a fault of kind Unavailable without
 // waiting.
 func (l *Log) Append(r *record.Record, done func(record.Position, error)) {
+	if observe := l.cfg.Observe; observe != nil {
+		began, topic, settle := time.Now(), r.Topic, done
+		done = func(at record.Position, err error) {
+			observe(topic, time.Since(began), err)
+			settle(at, err)
+		}
+	}
 	if l.cfg.Admit != nil {
 		if err := l.cfg.Admit(r); err != nil {
 			done(record.Position{}, err)

@@ -57,6 +57,11 @@ type Config struct {
 	// an event topic is made; they answer with a fault.
 	Admit      func(r *record.Record) error
 	AdmitTopic func(name string) error
+	// Observe, when set, is told of every record that was handed over, when it is
+	// settled. Like the done of Append, it must not block.
+	Observe func(topic string, took time.Duration, err error)
+	// Hooks see what the clients do.
+	Hooks []kgo.Hook
 	// BufferBytes bounds what waits to be appended; 0 means 256 MiB.
 	BufferBytes int
 	Log         *slog.Logger
@@ -103,6 +108,11 @@ func (l *Log) Close() { l.client.Close() }
 // Flush waits until everything handed to Append is settled.
 func (l *Log) Flush(ctx context.Context) error { return l.client.Flush(ctx) }
 
+// Buffered is what was handed to Append and is not settled.
+func (l *Log) Buffered() (records, bytes int64) {
+	return l.client.BufferedProduceRecords(), l.client.BufferedProduceBytes()
+}
+
 // Ping reports whether any broker answers.
 func (l *Log) Ping(ctx context.Context) error {
 	if err := l.client.Ping(ctx); err != nil {
@@ -133,6 +143,7 @@ func (cfg *Config) options() []kgo.Opt {
 		kgo.WithLogger(clientLogger{kslog.New(cfg.Log)}),
 		kgo.MetadataMinAge(metadataMinAge),
 		kgo.DisableClientMetrics(),
+		kgo.WithHooks(cfg.Hooks...),
 	}
 	if cfg.Dialer != nil {
 		opts = append(opts, kgo.Dialer(cfg.Dialer))
