@@ -89,8 +89,11 @@ func (w *watcher) counter(name, help string) metric.Float64ObservableCounter {
 
 // watch lets the instruments be read, until the returned function is called.
 func (w *watcher) watch(read metric.Callback) (stop func() error, err error) {
+	if w.err != nil {
+		return nil, w.err
+	}
 	registered, err := w.meter.RegisterCallback(read, w.all...)
-	if err = errors.Join(w.err, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return registered.Unregister, nil
