@@ -57,8 +57,8 @@ type Config struct {
 	// an event topic is made; they answer with a fault.
 	Admit      func(r *record.Record) error
 	AdmitTopic func(name string) error
-	// Observe, when set, is told of every record that was handed over, when it is
-	// settled. Like the done of Append, it must not block.
+	// Observe is told of every record that was handed over, when it is settled; nil
+	// is nobody. Like the done of Append, it must not block.
 	Observe func(topic string, took time.Duration, err error)
 	// Hooks see what the clients do.
 	Hooks []kgo.Hook
@@ -83,6 +83,9 @@ func Open(cfg Config) (*Log, error) {
 	}
 	if cfg.BufferBytes == 0 {
 		cfg.BufferBytes = defaultBufferBytes
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, time.Duration, error) {}
 	}
 	opts := append(
 		cfg.options(),

@@ -10,20 +10,16 @@ import (
 	"hooklog/domain/record"
 )
 
-// The classes of topics. There is an event topic for each webhook, and they are
-// one class; message is what pipelines send to topics of others.
-const (
-	classEvent   = "event"
-	classMessage = "message"
-	ownPrefix    = "svc."
-)
+// ownPrefix begins the names of the service's own topics.
+const ownPrefix = "svc."
 
 type appends struct {
 	duration histogram
 	failures metric.Int64Counter
-	// classes are the labels of the service's own topics, by their names.
-	classes        map[string]label
+	// event are the topics of all webhooks, message those of others that pipelines
+	// send to; each topic of the service's own is a class.
 	event, message label
+	own            *names[label]
 }
 
 func newAppends(mk *maker) appends {
@@ -31,14 +27,12 @@ func newAppends(mk *maker) appends {
 	a := appends{
 		duration: mk.histogram("hooklog_append_duration_seconds", "How long the log took to confirm a record."),
 		failures: mk.counter("hooklog_append_failures_total", "Records that the log did not take."),
-		classes:  map[string]label{},
-		event:    class(classEvent), message: class(classMessage),
+		event:    class("event"), message: class("message"), own: newNames(class),
 	}
-	for _, topic := range []string{record.TopicCall, record.TopicCommand, record.TopicAccess, record.TopicSession} {
-		a.classes[topic] = class(strings.TrimPrefix(topic, ownPrefix))
-		a.failures.Add(background, 0, a.classes[topic].add...)
+	// So that the first failure is seen to be one more.
+	for _, topic := range []string{record.EventTopicPrefix, record.TopicCall, record.TopicCommand, record.TopicAccess, record.TopicSession} {
+		a.failures.Add(background, 0, a.of(topic).add...)
 	}
-	a.failures.Add(background, 0, a.event.add...)
 	return a
 }
 
@@ -46,8 +40,8 @@ func (a *appends) of(topic string) label {
 	if strings.HasPrefix(topic, record.EventTopicPrefix) {
 		return a.event
 	}
-	if own, ok := a.classes[topic]; ok {
-		return own
+	if own, ok := strings.CutPrefix(topic, ownPrefix); ok {
+		return a.own.of(own)
 	}
 	return a.message
 }

@@ -66,7 +66,7 @@ func TestAppendsAreCountedByClassOfTopic(t *testing.T) {
 	for i := range 10 {
 		m.Append(fmt.Sprintf("svc.event.webhook.n%d", i), time.Second, nil)
 	}
-	for _, topic := range []string{"svc.call", "svc.command", "svc.access", "svc.session", "orders", "svc.unheard-of"} {
+	for _, topic := range []string{"svc.call", "svc.command", "svc.access", "svc.session", "orders", "stock"} {
 		m.Append(topic, time.Second, nil)
 	}
 	m.Append("svc.event.webhook.a", time.Second, errors.New("full"))
