@@ -7,11 +7,21 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
 )
 
 // bounds are those of every histogram, in seconds: from a call on a quiet machine to a
 // run that waits.
 var bounds = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+// aggregation keeps no least and most of a histogram, which Prometheus does not
+// take: each measurement would pay for them.
+func aggregation(kind sdk.InstrumentKind) sdk.Aggregation {
+	if kind == sdk.InstrumentKindHistogram {
+		return sdk.AggregationExplicitBucketHistogram{Boundaries: bounds, NoMinMax: true}
+	}
+	return sdk.DefaultAggregationSelector(kind)
+}
 
 // background is for measurements: no context changes them.
 var background = context.Background()
@@ -37,7 +47,7 @@ func (m *maker) seconds(name, help string) metric.Float64Counter {
 }
 
 func (m *maker) histogram(name, help string) histogram {
-	made, err := m.meter.Float64Histogram(name, metric.WithDescription(help), metric.WithExplicitBucketBoundaries(bounds...))
+	made, err := m.meter.Float64Histogram(name, metric.WithDescription(help))
 	m.err = errors.Join(m.err, err)
 	return histogram{made}
 }

@@ -64,7 +64,8 @@ type Metrics struct {
 // New makes metrics with a registry of their own.
 func New(cfg Config) (*Metrics, error) {
 	m := &Metrics{log: cfg.Log, registry: prometheus.NewRegistry()}
-	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo())
+	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithAggregationSelector(aggregation),
+		exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo())
 	if err != nil {
 		return nil, err
 	}
