@@ -97,6 +97,10 @@ $(GOLANGCI):
 docs-check: ## Check the OpenAPI and AsyncAPI documents (needs Node)
 	.ci/docs-check
 
+.PHONY: test-rules
+test-rules: ## Check and test the Prometheus rules (needs promtool, or Debian)
+	.ci/rules-check
+
 .PHONY: clean
 clean: ## Remove what was built and downloaded, not the data
 	rm -rf hooklog .cache

@@ -27,6 +27,7 @@ import (
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded/window"
 	"hooklog/transport/pipelines/actions"
+	"hooklog/transport/telemetry/metrics"
 )
 
 // appendTimeout is a handler's own deadline for the log: what is not confirmed
@@ -43,6 +44,11 @@ type Deps struct {
 	// Out gets the text that greets the operator.
 	Out io.Writer
 	Now func() time.Time
+	// Version is that of the program.
+	Version string
+
+	// metrics are those of a service; nil where nobody is served.
+	metrics *metrics.Metrics
 }
 
 // App is a running service.
@@ -61,6 +67,9 @@ type App struct {
 // ready; ctx bounds the start only.
 func Start(ctx context.Context, cfg settings.Config, deps Deps) (_ *App, err error) {
 	a := &App{status: newStatus()}
+	if deps.metrics, err = metrics.New(metrics.Config{Version: deps.Version, Ready: a.ready, Log: deps.Log}); err != nil {
+		return nil, err
+	}
 	if a.fronts, err = listen(cfg, deps, a.status); err != nil {
 		return nil, err
 	}
@@ -91,6 +100,7 @@ func (a *App) open(ctx context.Context, cfg settings.Config, deps Deps) (err err
 		a.openWindow,
 		a.openAPI,
 		a.openRunner,
+		a.openMetrics,
 		a.announce,
 	} {
 		if err := step(); err != nil {
@@ -184,6 +194,9 @@ func (a *App) openAPI() error {
 		Values:         e.ring,
 		CallPartitions: e.callPartitions,
 		Ready:          a.ready,
+		Metrics:        e.deps.metrics.Handler(),
+		ObserveCall:    a.observeCall,
+		ObserveCommand: e.deps.metrics.Command,
 	})
 	e.onClose(func() error { a.api.Close(); return nil })
 	return nil

@@ -43,6 +43,7 @@ type engine struct {
 	log      *kafka.Log
 	events   *kafka.EventTopics
 	source   *source
+	rows     *store.Store
 	registry *registry.Registry
 	results  *results.Results
 	runs     *runs.Runs
@@ -152,6 +153,7 @@ func (e *engine) openLog(ctx context.Context, acceptTruncation bool) (err error)
 	if err != nil {
 		return err
 	}
+	e.measure(&cfg)
 	if e.log, err = kafka.Open(cfg); err != nil {
 		return err
 	}
@@ -189,6 +191,7 @@ func (e *engine) openProjections() error {
 	if err != nil {
 		return err
 	}
+	e.rows = rows
 	e.onClose(rows.Close)
 	if e.registry, err = registry.New(rows); err != nil {
 		return err

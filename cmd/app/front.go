@@ -74,10 +74,10 @@ func listen(cfg settings.Config, deps Deps, st *status) (*fronts, error) {
 			return nil, errors.Join(err, public.Close())
 		}
 		// Operators take profiles, which may last longer than any request.
-		all.ops = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, true)}
+		all.ops = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, deps.metrics.Handler())}
 		all.ops.begin(ops, nil, 0)
 	}
-	all.public = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, false)}
+	all.public = &front{log: deps.Log, status: st, unable: httpapi.Unable(deps.Log, st.ready, nil)}
 	all.public.begin(public, secured, requestTimeout)
 	return all, nil
 }

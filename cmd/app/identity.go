@@ -32,6 +32,7 @@ func (a *App) openIdentity(instance string, proxies auth.Proxies) (identity, err
 	e := a.engine
 	guard := auth.NewGuard(auth.GuardDeps{
 		Instance: instance, Log: e.deps.Log, Now: e.deps.Now, Journal: e.log, Partitions: e.accessPartitions,
+		Observe: e.deps.metrics.Login,
 	})
 	e.onClose(func() error { guard.Close(); return nil })
 	local, err := auth.NewLocal(e.registry, e.deps.Now)

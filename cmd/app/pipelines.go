@@ -33,9 +33,12 @@ func (a *App) openActions(dispatcher *commands.Dispatcher) (err error) {
 		Journal:        e.log,
 		Ring:           e.ring,
 		CallPartitions: e.callPartitions,
+		Observe:        e.deps.metrics.Run,
 	}
 	if len(e.cfg.HTTPHosts) > 0 {
-		if deps.HTTP, err = outbound.New(outbound.Config{Hosts: e.cfg.HTTPHosts, Timeout: httpTimeout}); err != nil {
+		if deps.HTTP, err = outbound.New(outbound.Config{
+			Hosts: e.cfg.HTTPHosts, Timeout: httpTimeout, Observe: e.deps.metrics.Request,
+		}); err != nil {
 			return err
 		}
 		e.onClose(func() error { deps.HTTP.Close(); return nil })
@@ -76,6 +79,7 @@ func (a *App) openRunner() error {
 		Ring:     e.ring,
 		Catalog:  a.actions,
 		Steps:    func(o actions.Origin) runner.Steps { return a.actions.Steps(o) },
+		Observe:  e.deps.metrics.Run,
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func serve(ctx context.Context, cfg settings.Config, deps app.Deps) error {
 
 // dependencies are the collaborators of a real process.
 func dependencies(cmd *cobra.Command, cfg settings.Config) app.Deps {
-	return app.Deps{Log: newLogger(cmd.ErrOrStderr(), cfg), Out: cmd.OutOrStdout(), Now: time.Now}
+	return app.Deps{Log: newLogger(cmd.ErrOrStderr(), cfg), Out: cmd.OutOrStdout(), Now: time.Now, Version: version}
 }
 
 func newLogger(out io.Writer, cfg settings.Config) *slog.Logger {

@@ -78,6 +78,10 @@ func notReady(t *testing.T, s *service, ops, reason string) {
 	})
 	s.send(http.MethodGet, "/healthz", nil).want(http.StatusOK)
 	s.send(http.MethodGet, ops+"/healthz", nil).want(http.StatusOK)
+	measured := parseScrape(t, s.send(http.MethodGet, ops+"/metrics", nil).want(http.StatusOK).body)
+	if len(measured.labels("hooklog_build_info")) == 0 || measured.sum("hooklog_ready") != 0 {
+		t.Error("the metrics do not say that it is not ready")
+	}
 	for _, a := range []answer{
 		s.send(http.MethodGet, "/readyz", nil),
 		s.command("webhook.put", "eventKey=webhook.demo"),
@@ -172,6 +176,9 @@ func TestRecordsThatNobodyUnderstandsAreParked(t *testing.T) {
 		logs := s.logs.String()
 		return strings.Contains(logs, `"projection":"registry","count"`) && strings.Contains(logs, `"projection":"calls","count"`)
 	})
+	for _, projection := range []string{"registry", "calls"} {
+		s.scrape().want(3, "hooklog_projection_parked_records_total", "projection="+projection)
+	}
 	s.restart()
 	works(t, s, "webhook.after")
 }

@@ -19,7 +19,7 @@ import (
 // come from the environment or from files, never from a command line.
 type Config struct {
 	Listen    string `yaml:"listen" env:"LISTEN" help:"address that callers reach, host:port"`
-	OpsListen string `yaml:"ops-listen" env:"OPS_LISTEN" help:"address of health reasons and profiles; port 0 takes a free one, empty turns it off"`
+	OpsListen string `yaml:"ops-listen" env:"OPS_LISTEN" help:"address of health reasons, metrics and profiles; port 0 takes a free one, empty turns it off"`
 	BaseURL   string `yaml:"base-url" env:"BASE_URL" help:"URL under which callers reach the service (default: http:// or https:// and the listen address)"`
 	TLSCert   string `yaml:"tls-cert" env:"TLS_CERT" help:"certificate file (PEM); serves HTTPS and is read again when it changes"`
 	TLSKey    string `yaml:"tls-key" env:"TLS_KEY" help:"private key file (PEM) of tls-cert"`

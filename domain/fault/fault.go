@@ -51,6 +51,15 @@ var table = [...]row{
 	Unavailable:      {503, "unavailable", "Temporarily unavailable"},
 }
 
+// Kinds gives every kind.
+func Kinds() []Kind {
+	all := make([]Kind, len(table))
+	for k := range table {
+		all[k] = Kind(k)
+	}
+	return all
+}
+
 // Status is the kind's HTTP status.
 func (k Kind) Status() int { return table[k].status }
 

@@ -31,11 +31,16 @@ type Runner struct {
 	parked     atomic.Int64
 	goal       atomic.Int64
 	pause      time.Duration
+
+	// Of Progress: the end that was seen last, and the time since made at which all
+	// that was on the log was folded.
+	made           time.Time
+	end, confirmed atomic.Int64
 }
 
 // NewRunner makes a runner; Run makes it go.
 func NewRunner(p Projection, s *store.Store, source Source, log *slog.Logger) *Runner {
-	r := &Runner{projection: p, store: s, source: source, log: log.With("projection", p.Name()), marks: newMarks(), running: make(chan struct{})}
+	r := &Runner{projection: p, store: s, source: source, log: log.With("projection", p.Name()), marks: newMarks(), running: make(chan struct{}), made: time.Now()}
 	r.barrier = newBarrier(r.catchUp)
 	return r
 }

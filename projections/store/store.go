@@ -60,6 +60,25 @@ func Open(dir string, fs vfs.FS, log *slog.Logger) (*Store, error) {
 // Close closes the store; no batch or scan may be under way.
 func (s *Store) Close() error { return s.db.Close() }
 
+// Stats are the state of the store.
+type Stats struct {
+	DiskBytes, MemTableBytes, CacheBytes uint64
+	CacheHits, CacheMisses, Compactions  int64
+	CompactionDebtBytes                  uint64
+	// ReadAmplification is how many places a read has to look at.
+	ReadAmplification int
+}
+
+// Stats looks at the store as it is now.
+func (s *Store) Stats() Stats {
+	m := s.db.Metrics()
+	return Stats{
+		DiskBytes: m.DiskSpaceUsage(), MemTableBytes: m.MemTable.Size, CacheBytes: uint64(m.BlockCache.Size),
+		CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses, Compactions: m.Compact.Count,
+		CompactionDebtBytes: m.Compact.EstimatedDebt, ReadAmplification: m.ReadAmp(),
+	}
+}
+
 // Get gives a copy of a row.
 func (s *Store) Get(key []byte) ([]byte, bool, error) { return get(s.db, key) }
 

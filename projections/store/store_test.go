@@ -216,3 +216,15 @@ func TestKeys(t *testing.T) {
 		}
 	})
 }
+
+func TestStatsFollowTheRows(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	before := s.Stats()
+	for n := range 100 {
+		write(t, s, fmt.Sprintf("%d=%s", n, strings.Repeat("x", 10_000)))
+	}
+	after := s.Stats()
+	if after.MemTableBytes <= before.MemTableBytes || after.DiskBytes <= before.DiskBytes {
+		t.Errorf("a megabyte of rows made %+v of %+v", after, before)
+	}
+}

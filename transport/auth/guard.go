@@ -50,14 +50,17 @@ type GuardDeps struct {
 	Journal  Journal
 	// Partitions is how many partitions svc.access has.
 	Partitions func() int32
+	// Observe is told what came of each attempt; nil is nobody.
+	Observe func(err error)
 }
 
 // Guard limits guessing. It counts failures by network, and by user and network
 // together: never by user alone, or anybody could lock anybody out. All ways to
 // log in share one guard.
 type Guard struct {
-	now    func() time.Time
-	counts *Counter
+	now     func() time.Time
+	observe func(error)
+	counts  *Counter
 
 	mu      sync.Mutex
 	tallies *simplelru.LRU[tallyKey, *tally]
@@ -88,7 +91,10 @@ func NewGuard(deps GuardDeps) *Guard {
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	}
-	return &Guard{now: deps.Now, tallies: tallies, counts: NewCounter(CounterDeps{
+	if deps.Observe == nil {
+		deps.Observe = func(error) {}
+	}
+	return &Guard{now: deps.Now, observe: deps.Observe, tallies: tallies, counts: NewCounter(CounterDeps{
 		Instance: deps.Instance, Log: deps.Log, Now: deps.Now, Journal: deps.Journal,
 		Encode: func(c refused.Counts) (record.Record, error) { return access.Failures(c).Encode(deps.Partitions()) },
 	})}
@@ -118,6 +124,7 @@ func (g *Guard) Admit(ctx context.Context, from netip.Addr, user string) (settle
 			}
 		}
 		g.counts.Count(network, fault.TooMany)
+		g.observe(err)
 		return nil, err
 	}
 }
@@ -172,6 +179,7 @@ func (t *tally) held(now time.Time) time.Duration {
 }
 
 func (g *Guard) settle(network netip.Prefix, places []*tally, err error) {
+	g.observe(err)
 	wrong := fault.Is(err, fault.Unauthenticated)
 	if wrong {
 		g.counts.Count(network, fault.Unauthenticated)

@@ -285,3 +285,26 @@ func TestCountsThatTheLogDoesNotTakeAreOnlyLogged(t *testing.T) {
 		t.Errorf("the log has %q", log.String())
 	}
 }
+
+func TestAttemptsAreObserved(t *testing.T) {
+	var seen []error
+	guard := auth.NewGuard(auth.GuardDeps{
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Journal: &journal{}, Partitions: func() int32 { return 1 },
+		Observe: func(err error) { seen = append(seen, err) },
+	})
+	from := netip.MustParseAddr("192.0.2.1")
+	wrong := fault.New(fault.Unauthenticated, "Wrong.")
+	for n := range 12 {
+		settle, err := guard.Admit(t.Context(), from, "ada")
+		switch {
+		case err != nil:
+		case n == 0:
+			settle(nil)
+		default:
+			settle(wrong)
+		}
+	}
+	if len(seen) != 12 || seen[0] != nil || !errors.Is(seen[10], wrong) || !fault.Is(seen[11], fault.TooMany) {
+		t.Errorf("observed %v", seen)
+	}
+}

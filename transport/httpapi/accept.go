@@ -29,6 +29,7 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	if err != nil {
 		return notOnLog(err)
 	}
+	d.stages.logged = a.deps.Now()
 	accepted, err := call.Accepted{
 		CorrelationID: d.correlationID,
 		TraceID:       d.traceID,
@@ -44,10 +45,11 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	accepted.Time = a.deps.Now().UTC().Truncate(time.Millisecond) // the event is on the log
+	accepted.Time = d.stages.logged.UTC().Truncate(time.Millisecond)
 	if _, err := a.deps.Calls.AppendHeld(ctx, &accepted, d.claim.share()); err != nil {
 		return notOnLog(err)
 	}
+	d.stages.accepted = a.deps.Now()
 	return nil
 }
 

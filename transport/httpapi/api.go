@@ -109,6 +109,11 @@ type Deps struct {
 	CallPartitions func() int32
 	// Ready is nil, or why the service is not ready.
 	Ready func() error
+	// Metrics answers scrapes of operators.
+	Metrics http.Handler
+	// ObserveCall and ObserveCommand are told what was answered; nil is nobody.
+	ObserveCall    func(Observed)
+	ObserveCommand func(command string, took time.Duration, err error)
 }
 
 // API is the handlers.
@@ -130,6 +135,7 @@ type API struct {
 
 // New makes the handlers.
 func New(cfg Config, deps Deps) *API {
+	deps.observed()
 	return &API{
 		cfg:     cfg,
 		deps:    deps,
@@ -160,7 +166,7 @@ func (a *API) Handler() http.Handler {
 	return a.guard(a.shortcut(routes[0], router))
 }
 
-// OpsHandler serves operators: readiness with its reason, and profiles. It is
+// OpsHandler serves operators: readiness with its reason, metrics, and profiles. It is
 // not for a listener that callers reach.
 func (a *API) OpsHandler() http.Handler { return a.guard(a.router(a.opsRoutes())) }
 

@@ -63,7 +63,11 @@ func TestUnable(t *testing.T) {
 	reason := errors.New("broker-7 is away")
 	logs := &buffer{}
 	get := func(operators bool, path string) *httptest.ResponseRecorder {
-		h := httpapi.Unable(slog.New(slog.NewTextHandler(logs, nil)), func() error { return reason }, operators)
+		var metrics http.Handler
+		if operators {
+			metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+		}
+		h := httpapi.Unable(slog.New(slog.NewTextHandler(logs, nil)), func() error { return reason }, metrics)
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
 		return rec
@@ -76,7 +80,8 @@ func TestUnable(t *testing.T) {
 			t.Errorf("operators %v are told %s", operators, ready.Body)
 		}
 	}
-	for _, path := range []string{"/", receive + "?token=" + token, "//x"} {
+	wantStatus(t, get(true, "/metrics"), http.StatusOK)
+	for _, path := range []string{"/", "/metrics", receive + "?token=" + token, "//x"} {
 		rec := get(false, path)
 		wantStatus(t, rec, http.StatusServiceUnavailable)
 		if rec.Header().Get("Retry-After") == "" || strings.Contains(rec.Body.String(), token) {

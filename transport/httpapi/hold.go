@@ -54,6 +54,15 @@ func (h *holds) leave(id string, own chan struct{}) {
 	h.byID[id] = held
 }
 
+func (h *holds) count() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, held := range h.byID {
+		n += len(held)
+	}
+	return n
+}
+
 func (h *holds) drain() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

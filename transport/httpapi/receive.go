@@ -41,6 +41,7 @@ type delivery struct {
 	redirect      bool
 	listeners     []string
 	watch         watch
+	stages        stages
 }
 
 func (d *delivery) release() {
@@ -59,16 +60,19 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
 	defer d.release()
 	if err := a.deliver(&d, w, r); err != nil {
 		a.refusals.Count(refused.NetworkOf(d.address), fault.From(err).Kind)
+		a.observe(&d, err)
 		return err
 	}
 	h := w.Header()
 	h.Set(headerCorrelationID, d.correlationID)
 	h.Set(headerTraceID, d.traceID)
 	if d.redirect {
+		a.observe(&d, nil)
 		a.redirectToResult(w, d.correlationID)
 		return nil
 	}
 	result := a.firstResult(r.Context(), &d)
+	a.observe(&d, nil)
 	write(w, http.StatusOK, contentJSON, result.AppendJSON(make([]byte, 0, resultRoom+len(result.Value))))
 	return nil
 }
@@ -154,6 +158,7 @@ func (a *API) take(d *delivery, w http.ResponseWriter, r *http.Request) error {
 	if err := a.takeBody(d, w, r); err != nil {
 		return err
 	}
+	d.stages.read = a.deps.Now()
 	d.correlationID = newCorrelationID()
 	d.listeners = a.deps.Listeners(d.gate.EventKey)
 	if len(d.listeners) > 0 && !d.redirect {

@@ -42,11 +42,11 @@ func (a *API) publicRoutes() []route {
 		if c.ReadOnly() {
 			methods = []string{http.MethodGet, http.MethodPost}
 		}
-		routes = append(routes, route{path: commandPath + "/" + c.Name, methods: methods, handle: a.command(c)})
+		routes = append(routes, route{path: commandPath + "/" + c.Name, methods: methods, handle: a.counted(c.Name, a.command(c))})
 	}
 	return append(routes,
 		route{path: commandPath + "/{command}", handle: unknownCommand, instance: commandPath},
-		route{path: pipelinePath, methods: []string{http.MethodPost}, handle: a.pipeline},
+		route{path: pipelinePath, methods: []string{http.MethodPost}, handle: a.counted(catalog.PipelineRun, a.pipeline)},
 		route{path: resultPath, methods: []string{http.MethodGet}, handle: a.result},
 		route{path: "/api/v3/openapi.yaml", methods: []string{http.MethodGet}, handle: document(openAPIDocument)},
 		route{path: "/api/v3/asyncapi.yaml", methods: []string{http.MethodGet}, handle: document(asyncAPIDocument)},
@@ -56,14 +56,21 @@ func (a *API) publicRoutes() []route {
 }
 
 func (a *API) opsRoutes() []route {
+	return append(a.probedRoutes(),
+		route{path: "/debug/pprof/cmdline", handle: plain(pprof.Cmdline)},
+		route{path: "/debug/pprof/profile", handle: plain(pprof.Profile)},
+		route{path: "/debug/pprof/symbol", handle: plain(pprof.Symbol)},
+		route{path: "/debug/pprof/trace", handle: plain(pprof.Trace)},
+		route{path: "/debug/pprof/{profile:[a-z]*}", handle: plain(pprof.Index), instance: "/debug/pprof/"},
+	)
+}
+
+// probedRoutes are those by which operators watch, also what cannot answer callers.
+func (a *API) probedRoutes() []route {
 	return []route{
 		{path: "/healthz", methods: probes, handle: healthz},
 		{path: "/readyz", methods: probes, handle: a.readyzWithReason},
-		{path: "/debug/pprof/cmdline", handle: plain(pprof.Cmdline)},
-		{path: "/debug/pprof/profile", handle: plain(pprof.Profile)},
-		{path: "/debug/pprof/symbol", handle: plain(pprof.Symbol)},
-		{path: "/debug/pprof/trace", handle: plain(pprof.Trace)},
-		{path: "/debug/pprof/{profile:[a-z]*}", handle: plain(pprof.Index), instance: "/debug/pprof/"},
+		{path: "/metrics", methods: probes, handle: plain(a.deps.Metrics.ServeHTTP)},
 	}
 }
 

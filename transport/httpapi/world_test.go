@@ -52,6 +52,7 @@ type world struct {
 	listeners []string
 	ready     error
 	log       *buffer
+	seen      observations
 }
 
 func newWorld(t *testing.T, adjust ...func(*world)) *world {
@@ -92,6 +93,9 @@ func newWorld(t *testing.T, adjust ...func(*world)) *world {
 		Values:         values{},
 		CallPartitions: func() int32 { return 3 },
 		Ready:          func() error { return w.ready },
+		Metrics:        http.NotFoundHandler(),
+		ObserveCall:    w.seen.call,
+		ObserveCommand: w.seen.command,
 	})
 	w.handler = w.api.Handler()
 	return w

@@ -46,13 +46,16 @@ func newOutgoing(r *record.Record) *outgoing {
 // however long that takes. A full buffer is a fault of kind Unavailable without
 // waiting.
 func (l *Log) Append(r *record.Record, done func(record.Position, error)) {
+	began := time.Now()
 	if l.cfg.Admit != nil {
 		if err := l.cfg.Admit(r); err != nil {
+			l.cfg.Observe(r.Topic, time.Since(began), err)
 			done(record.Position{}, err)
 			return
 		}
 	}
-	l.client.TryProduce(l.lifetime(), &newOutgoing(r).Record, func(out *kgo.Record, err error) {
+	l.client.TryProduce(l.lifetime(began), &newOutgoing(r).Record, func(out *kgo.Record, err error) {
+		l.cfg.Observe(out.Topic, time.Since(began), err)
 		if err != nil {
 			done(record.Position{}, appendFault(err))
 			return
@@ -105,8 +108,7 @@ type era struct {
 // sending any more. The client's own delivery timeout counts from a record's
 // time, which is not ours to choose; a context for each record would cost more
 // than the rest of Append.
-func (l *Log) lifetime() context.Context {
-	now := time.Now()
+func (l *Log) lifetime(now time.Time) context.Context {
 	if e := l.era.Load(); e != nil && now.Before(e.until) {
 		return e.ctx
 	}

@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"net"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -165,3 +166,53 @@ func TestALogNeedsBrokers(t *testing.T) {
 		t.Error("no brokers, and no error")
 	}
 }
+
+func TestAppendsAreObservedWhenTheyAreSettled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		type seen struct {
+			topic string
+			took  time.Duration
+			err   error
+		}
+		observed := make(chan seen, 2)
+		var connects atomic.Int32
+		w := newWorld(t, func(cfg *kafka.Config) {
+			cfg.Observe = func(topic string, took time.Duration, err error) { observed <- seen{topic, took, err} }
+			cfg.Hooks = []kgo.Hook{connectHook(func() { connects.Add(1) })}
+			cfg.Admit = func(r *record.Record) error {
+				if r.Topic == record.TopicCall {
+					return errors.New("the log is full")
+				}
+				return nil
+			}
+		})
+		w.topic(t, record.TopicCommand, 1)
+		arrived, release := w.holdProduce(t)
+		go func() {
+			<-arrived
+			time.Sleep(2 * time.Second)
+			release()
+		}()
+		for _, topic := range []string{record.TopicCommand, record.TopicCall} {
+			_, err := w.log.AppendWait(t.Context(), &record.Record{Position: record.Position{Topic: topic}, Value: []byte("x")})
+			got := <-observed
+			if got.topic != topic || !errors.Is(err, got.err) && got.err != nil || (topic == record.TopicCall) != (got.err != nil) {
+				t.Errorf("observed %+v of an append that gave %v", got, err)
+			}
+			if topic == record.TopicCommand && got.took < 2*time.Second {
+				t.Errorf("it took %s", got.took)
+			}
+		}
+		if connects.Load() == 0 {
+			t.Error("the hook saw no connection")
+		}
+		if records, bytes := w.log.Buffered(); records != 0 || bytes != 0 {
+			t.Errorf("%d records and %d bytes are not settled", records, bytes)
+		}
+	})
+}
+
+type connectHook func()
+
+func (h connectHook) OnBrokerConnect(kgo.BrokerMetadata, time.Duration, net.Conn, error) { h() }

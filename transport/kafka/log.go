@@ -57,6 +57,11 @@ type Config struct {
 	// an event topic is made; they answer with a fault.
 	Admit      func(r *record.Record) error
 	AdmitTopic func(name string) error
+	// Observe is told of every record that was handed over, when it is settled; nil
+	// is nobody. Like the done of Append, it must not block.
+	Observe func(topic string, took time.Duration, err error)
+	// Hooks see what the clients do.
+	Hooks []kgo.Hook
 	// BufferBytes bounds what waits to be appended; 0 means 256 MiB.
 	BufferBytes int
 	Log         *slog.Logger
@@ -78,6 +83,9 @@ func Open(cfg Config) (*Log, error) {
 	}
 	if cfg.BufferBytes == 0 {
 		cfg.BufferBytes = defaultBufferBytes
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(string, time.Duration, error) {}
 	}
 	opts := append(
 		cfg.options(),
@@ -102,6 +110,11 @@ func (l *Log) Close() { l.client.Close() }
 
 // Flush waits until everything handed to Append is settled.
 func (l *Log) Flush(ctx context.Context) error { return l.client.Flush(ctx) }
+
+// Buffered is what was handed to Append and is not settled.
+func (l *Log) Buffered() (records, bytes int64) {
+	return l.client.BufferedProduceRecords(), l.client.BufferedProduceBytes()
+}
 
 // Ping reports whether any broker answers.
 func (l *Log) Ping(ctx context.Context) error {
@@ -133,6 +146,7 @@ func (cfg *Config) options() []kgo.Opt {
 		kgo.WithLogger(clientLogger{kslog.New(cfg.Log)}),
 		kgo.MetadataMinAge(metadataMinAge),
 		kgo.DisableClientMetrics(),
+		kgo.WithHooks(cfg.Hooks...),
 	}
 	if cfg.Dialer != nil {
 		opts = append(opts, kgo.Dialer(cfg.Dialer))

@@ -42,11 +42,13 @@ func TestNoSecretLeavesAServiceOnBrokers(t *testing.T) {
 			s.everything(t, p)
 			found := &search{t: t, canaries: s.all()}
 			s.onTopics(t, found, brokers, login != nil)
+			found.clean("metrics", s.metrics(t, p), s.plant)
 			if stop != nil {
 				stop()
 				s.drive(t, p.url, calls(s.tokens[0].text)[:1])
 				s.drive(t, p.url, s.grants(s.changed.text)[:1])
 				s.wantStatuses(t, "503")
+				found.clean("metrics without brokers", s.metrics(t, p), s.plant)
 			}
 			p.signal(t, syscall.SIGTERM)
 			p.exit(t) // without brokers, not in order

@@ -89,6 +89,21 @@ func (s *spies) profiles(t *testing.T, p *process) []byte {
 	return all
 }
 
+// metrics is what Prometheus gets.
+func (s *spies) metrics(t *testing.T, p *process) []byte {
+	t.Helper()
+	status, answer, err := p.do(http.MethodGet, p.ops+"/metrics", nil)
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("metrics: %d %v", status, err)
+	}
+	for _, id := range s.ids {
+		if bytes.Contains(answer, []byte(id)) {
+			t.Errorf("a correlation id is in the metrics: %s", id)
+		}
+	}
+	return answer
+}
+
 // crash ends the process with the stacks of all its goroutines, while requests
 // with secrets are in the middle.
 func (s *spies) crash(t *testing.T, p *process) {

@@ -193,11 +193,13 @@ func TestNoSecretLeavesAnEmbeddedService(t *testing.T) {
 			s.wantStatuses(t, "200", "302", "400", "401", "404", "405", "409", "410", "413", "415", "431")
 			seen := s.throughTheWindow(t, p)
 			profiles := s.profiles(t, p)
+			metrics := s.metrics(t, p)
 			s.crash(t, p)
 			found := &search{t: t, canaries: s.all()}
 			found.clean("answers", s.answers.Bytes(), s.plant)
 			found.clean("window", seen, s.plant)
 			found.clean("profiles", profiles, s.plant)
+			found.clean("metrics", metrics, s.plant)
 			s.quiet(t, found, p)
 
 			again := s.start(t, level, nil, args...)

@@ -100,6 +100,9 @@ func (b *Broker) Size() (used, limit int64) {
 	return b.guard.measured.Load() + b.guard.admitted.Load(), b.guard.max
 }
 
+// EventLimit is from how many bytes on events are refused.
+func (b *Broker) EventLimit() int64 { return b.guard.max - b.guard.reserve }
+
 // memory gives the bytes of memory that this process may have.
 func memory() int64 {
 	var info syscall.Sysinfo_t

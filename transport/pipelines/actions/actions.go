@@ -78,7 +78,16 @@ type Deps struct {
 	CallPartitions func() int32
 	// HTTP sends requests; nil means that there is no http.request.
 	HTTP *outbound.Client
+	// Observe is told of the runs that callers make; nil is nobody.
+	Observe Observe
 }
+
+// Observe is told that a run of a pipeline begins, and by what it gives, what was
+// done and how it ended. A pipeline that a caller brought has no name.
+type Observe func(pipeline string) (ended func(steps []call.Step, err error))
+
+// Unobserved tells nobody.
+func Unobserved(string) func([]call.Step, error) { return func([]call.Step, error) {} }
 
 // Config are the values of Actions.
 type Config struct {
@@ -101,6 +110,9 @@ type Actions struct {
 
 // New makes the actions.
 func New(cfg Config, deps Deps) *Actions {
+	if deps.Observe == nil {
+		deps.Observe = Unobserved
+	}
 	return &Actions{cfg: cfg, Deps: deps, callers: semaphore.NewWeighted(int64(cfg.Parallel))}
 }
 

@@ -31,10 +31,12 @@ func (a *Actions) Adhoc(ctx context.Context, run commands.PipelineRun) (any, err
 	if trace, nested := ctx.Value(traceKey{}).(Trigger); nested {
 		steps.trace = trace
 	}
+	ended := a.Observe(run.Name)
 	outcome, err := program.Run(ctx, pipelines.Run{
 		Body: body, User: steps.caller(), Timeout: a.cfg.Timeout,
 		Log: a.Log.With("pipeline", run.Name),
 	}, steps)
+	ended(outcome.Steps, err)
 	if err != nil {
 		return nil, err
 	}

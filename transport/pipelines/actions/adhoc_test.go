@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hooklog/domain/access"
+	"hooklog/domain/call"
 	"hooklog/domain/fault"
 	"hooklog/transport/commands"
 	"hooklog/transport/pipelines/actions"
@@ -132,5 +133,27 @@ func TestARequestIsSentWhereTheOperatorAllowsIt(t *testing.T) {
 	have, err := a.Adhoc(t.Context(), adhoc("ada", `{pipeline: [{http.request: {url: "`+server.URL+`", method: PUT}}], body: "${body.body.method}"}`))
 	if shown, _ := json.Marshal(have); err != nil || string(shown) != `"PUT"` {
 		t.Errorf("the answer is %s, %v", shown, err)
+	}
+}
+
+func TestTheRunOfACallerIsObserved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rule("ada", []string{"set"}, everything))
+	var seen []string
+	observed := func(_ *actions.Config, deps *actions.Deps) {
+		deps.Observe = func(pipeline string) func([]call.Step, error) {
+			seen = append(seen, "begins "+pipeline)
+			return func(steps []call.Step, err error) {
+				seen = append(seen, fmt.Sprint("ends after ", len(steps), " steps: ", fault.Is(err, fault.Forbidden)))
+			}
+		}
+	}
+	run := adhoc("ada", `pipeline: [{set: {value: 1}}, {log: {message: x}}]`)
+	run.Name = "stored"
+	if _, err := w.actions(observed).Adhoc(t.Context(), run); err == nil {
+		t.Error("log is allowed")
+	}
+	if len(seen) != 2 || seen[0] != "begins stored" || seen[1] != "ends after 2 steps: true" {
+		t.Errorf("observed %q", seen)
 	}
 }

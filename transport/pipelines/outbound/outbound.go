@@ -44,6 +44,8 @@ type Config struct {
 	// Loopback also allows listed addresses of this machine, without TLS. It is for
 	// tests: whoever may put a pipeline could call whatever listens here.
 	Loopback bool
+	// Observe is told of each request, with the status of its answer; nil is nobody.
+	Observe func(status int, took time.Duration, err error)
 }
 
 // Client sends requests.
@@ -51,12 +53,16 @@ type Client struct {
 	hosts    []host
 	timeout  time.Duration
 	loopback bool
+	observe  func(status int, took time.Duration, err error)
 	http     *http.Client
 }
 
 // New makes a client; an error names a host that cannot be read.
 func New(cfg Config) (*Client, error) {
-	c := &Client{timeout: cfg.Timeout, loopback: cfg.Loopback}
+	c := &Client{timeout: cfg.Timeout, loopback: cfg.Loopback, observe: cfg.Observe}
+	if c.observe == nil {
+		c.observe = func(int, time.Duration, error) {}
+	}
 	for _, entry := range cfg.Hosts {
 		h, err := parseHost(entry)
 		if err != nil {
@@ -117,6 +123,13 @@ type Answer struct {
 // Do sends a request. The error is a fault whose detail shows neither the address
 // nor anything of the request.
 func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	began := time.Now()
+	answer, err := c.do(ctx, r)
+	c.observe(answer.Status, time.Since(began), err)
+	return answer, err
+}
+
+func (c *Client) do(ctx context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	req, err := c.request(ctx, r)

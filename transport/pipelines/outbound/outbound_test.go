@@ -243,3 +243,21 @@ func TestHeadersAndMethods(t *testing.T) {
 		})
 	}
 }
+
+func TestRequestsAreObserved(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	t.Cleanup(server.Close)
+	var seen []string
+	c := client(t, outbound.Config{
+		Hosts: []string{strings.TrimPrefix(server.URL, "http://")}, Loopback: true,
+		Observe: func(status int, took time.Duration, err error) {
+			seen = append(seen, fmt.Sprint(status, took > 0, fault.Is(err, fault.Forbidden)))
+		},
+	})
+	for _, url := range []string{server.URL, "https://elsewhere.example"} {
+		_, _ = c.Do(t.Context(), outbound.Request{Method: "GET", URL: url})
+	}
+	if len(seen) != 2 || seen[0] != "418 true false" || seen[1] != "0 true true" {
+		t.Errorf("observed %q", seen)
+	}
+}

@@ -81,6 +81,9 @@ type Deps struct {
 	Ring     Ring
 	Catalog  pipelines.Catalog
 	Steps    func(actions.Origin) Steps
+	// Observe is told of each run that begins, and by what it gives, how it ended;
+	// nil is nobody.
+	Observe actions.Observe
 }
 
 // Config are the runner's values.
@@ -119,6 +122,9 @@ func New(cfg Config, deps Deps) (*Runner, error) {
 	cache, err := lru.New[string, *program](programs)
 	if err != nil {
 		return nil, err
+	}
+	if deps.Observe == nil {
+		deps.Observe = actions.Unobserved
 	}
 	return &Runner{
 		cfg: cfg, Deps: deps, programs: cache,

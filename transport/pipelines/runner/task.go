@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"hooklog/domain/access"
@@ -61,7 +62,11 @@ func (l *lane) handle(ctx context.Context, t task) bool {
 		return false
 	}
 	defer release()
-	return l.complete(ctx, &t, l.run(ctx, &t))
+	name, _, _ := strings.Cut(t.listener, "@")
+	observe := l.Observe(name)
+	e := l.run(ctx, &t)
+	observe(e.outcome.Steps, e.err)
+	return l.complete(ctx, &t, e)
 }
 
 // due asks the fold whether a run is to be made, and completes what a retry does
