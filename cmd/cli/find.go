@@ -82,7 +82,7 @@ func (r *remote) find(env environment) (found, error) {
 	if who != nil {
 		return found{
 			source: "environment", url: first(address, current.URL, defaultURL), user: env.get(variableUser),
-			ca: r.ca, credentials: who,
+			ca: first(r.ca, current.CA), credentials: who,
 		}, nil
 	}
 	if folder := first(r.dataDir, env.get(variableDataDir)); folder != "" {

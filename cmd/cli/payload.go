@@ -51,7 +51,7 @@ func newReceive(r *remote, c catalog.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := r.open(cmd)
+		s, err := r.openForAnybody(cmd)
 		if err != nil {
 			return err
 		}

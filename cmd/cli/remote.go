@@ -63,13 +63,38 @@ func (r *remote) open(cmd *cobra.Command) (session, error) {
 	return session{c, p}, err
 }
 
-// runs makes a verb's work from a function of the service.
-func (r *remote) runs(work func(cmd *cobra.Command, args []string, s session) error) func(*cobra.Command, []string) error {
+// openForAnybody is open for calls and results, which need no log-in: a URL will
+// do.
+func (r *remote) openForAnybody(cmd *cobra.Command) (session, error) {
+	address := first(r.url, os.Getenv(variableURL))
+	if address == "" || r.context != "" {
+		return r.open(cmd)
+	}
+	p, err := r.printer(cmd)
+	if err != nil {
+		return session{}, err
+	}
+	c, err := found{url: address, ca: r.ca}.connect()
+	return session{c, p}, err
+}
+
+// work is what a verb does with the service.
+type work func(cmd *cobra.Command, args []string, s session) error
+
+// runs makes a verb of its work.
+func (r *remote) runs(do work) func(*cobra.Command, []string) error { return opened(r.open, do) }
+
+// runsForAnybody is runs for what needs no log-in.
+func (r *remote) runsForAnybody(do work) func(*cobra.Command, []string) error {
+	return opened(r.openForAnybody, do)
+}
+
+func opened(open func(*cobra.Command) (session, error), do work) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		s, err := r.open(cmd)
+		s, err := open(cmd)
 		if err != nil {
 			return err
 		}
-		return work(cmd, args, s)
+		return do(cmd, args, s)
 	}
 }

@@ -19,7 +19,7 @@ func newResult() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "get CORRELATION_ID", Short: "Get the result of a call as it is now", Args: cobra.ExactArgs(1),
 		Example: `  hooklog result get $CORRELATION_ID`,
-		RunE: r.runs(func(cmd *cobra.Command, args []string, s session) error {
+		RunE: r.runsForAnybody(func(cmd *cobra.Command, args []string, s session) error {
 			answer, err := s.Result(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -36,7 +36,7 @@ func newResultWait(r *remote) *cobra.Command {
 		Example: `  hooklog result wait $CORRELATION_ID --timeout 5m`,
 	}
 	timeout := cmd.Flags().Duration("timeout", 0, "how long to wait; default until there is one")
-	cmd.RunE = r.runs(func(cmd *cobra.Command, args []string, s session) error {
+	cmd.RunE = r.runsForAnybody(func(cmd *cobra.Command, args []string, s session) error {
 		if *timeout > 0 {
 			ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
 			defer cancel()

@@ -34,14 +34,14 @@ var gap = regexp.MustCompile(` {2,}`)
 func (sh *shell) transcript(words ...string) string {
 	sh.t.Helper()
 	e := sh.hooklog(words...)
-	shown := e.stdout + e.stderr
+	shown := fmt.Sprintf("$ hooklog %s\n%s%s[%d]\n\n", strings.Join(words, " "), e.stdout, e.stderr, e.code)
 	for _, d := range differing {
 		shown = d.pattern.ReplaceAllString(shown, d.sign)
 	}
 	if slices.Contains(words, "table") {
 		shown = gap.ReplaceAllString(shown, "  ")
 	}
-	return fmt.Sprintf("$ hooklog %s\n%s[%d]\n\n", strings.Join(words, " "), shown, e.code)
+	return shown
 }
 
 func golden(t *testing.T, name, got string) {
@@ -63,7 +63,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestWhatIsShown(t *testing.T) {
 	s := start(t)
-	s.prepare()
+	w := s.prepare()
 	t.Run("answers come as tables, JSON and YAML", func(t *testing.T) {
 		sh := s.asAdmin(t)
 		sh.write("orders.yaml", ordersPipeline)
@@ -85,6 +85,14 @@ func TestWhatIsShown(t *testing.T) {
 				{"pipeline", "show", "shown"},
 				{"pipeline", "run", "greet", "--data", `{"name":"Ada"}`},
 				{"pipeline", "delete", "shown"},
+			},
+			"call": {
+				{"webhook", "url", "webhook.orders"},
+				{"run", "list", "--pipeline", "orders"},
+				{"run", "show", w.correlationID},
+				{"result", "get", w.correlationID},
+				{"result", "wait", w.correlationID},
+				{"context", "show"},
 			},
 			"people": {
 				{"user", "put", "alice", "roles=shop,reader"},

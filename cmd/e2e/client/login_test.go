@@ -158,6 +158,26 @@ func TestAnExpiredTokenIsRenewed(t *testing.T) {
 	})
 }
 
+func TestARealmOfAnotherNamespaceIsNamedAsIssuer(t *testing.T) {
+	s := start(t, func(c *settings.Config) { c.Namespace = "shop" })
+	s.lister()
+	sh := newShell(t, "HOOKLOG_URL="+s.url)
+	if e := sh.fed(adminPassword, "login", "--user", "alice").want(1); !strings.Contains(e.stderr, "There is no realm at "+s.url) {
+		t.Errorf("it says %q", e.stderr)
+	}
+	sh.fed(adminPassword, "login", "--user", "alice", "--issuer", s.url+"/auth/realms/shop").want(0)
+	sh.write("settings/contexts.yaml", expires.ReplaceAllString(sh.contexts(), "expires: 2020-01-01T00:00:00Z"))
+	sh.hooklog("webhook", "list").want(0)
+}
+
+func TestCallsAndResultsNeedNoLogIn(t *testing.T) {
+	s := start(t)
+	token := s.admin("webhook.put", url.Values{"eventKey": {"webhook.open"}}).text("uuid")
+	sh := newShell(t, "HOOKLOG_URL="+s.url)
+	result := sh.hooklog("command", "webhook.receive", "token="+token, "--data", "x").want(0).object()
+	sh.hooklog("result", "get", result["correlationId"].(string)).want(0)
+}
+
 func TestOnTheMachineOfTheServiceNoLogInIsNeeded(t *testing.T) {
 	for _, folder := range []string{".hooklog", "hooklog-data"} {
 		t.Run("in the folder above "+folder, func(t *testing.T) {

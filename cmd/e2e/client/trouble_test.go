@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"hooklog/domain/secret"
@@ -90,10 +91,9 @@ func TestABrokenConnectionIsToldAndExitsWithFour(t *testing.T) {
 		}
 	})
 	t.Run("the answer to a change is lost: its repeat does it once", func(t *testing.T) {
-		lost := false
+		var lost atomic.Bool
 		address := s.through(t, func(w http.ResponseWriter, r *http.Request, service http.Handler) {
-			if !lost {
-				lost = true
+			if lost.CompareAndSwap(false, true) {
 				service.ServeHTTP(httptest.NewRecorder(), r)
 				cut(w)
 				return
@@ -146,11 +146,11 @@ func TestABrokenConnectionIsToldAndExitsWithFour(t *testing.T) {
 
 func TestStreamsAreShownLineByLine(t *testing.T) {
 	s := start(t)
-	broken := false
+	var broken atomic.Bool
 	address := s.through(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		_, _ = w.Write([]byte("{\"n\":1,\"x\":\"<a&b>\"}\n{\"n\":2}\n"))
-		if broken {
+		if broken.Load() {
 			_ = http.NewResponseController(w).Flush()
 			cut(w)
 		}
@@ -162,7 +162,7 @@ func TestStreamsAreShownLineByLine(t *testing.T) {
 	if e := sh.hooklog("command", "webhook.list", "-o", "yaml").want(0); e.stdout != "---\nn: 1\nx: <a&b>\n---\nn: 2\n" {
 		t.Errorf("it shows %q", e.stdout)
 	}
-	broken = true
+	broken.Store(true)
 	if e := sh.hooklog("command", "webhook.list").want(4); !strings.Contains(e.stdout, `{"n":2}`) || !strings.Contains(e.stderr, "broke off") {
 		t.Errorf("it shows %q %q", e.stdout, e.stderr)
 	}
