@@ -53,32 +53,32 @@ func (v *texts) row(t *testing.T, key string) string {
 	return string(value)
 }
 
-// lengths is another: how long the last text of a key is.
-type lengths struct {
+// sizes is another: how long the last text of a key is.
+type sizes struct {
 	schema int
 	told   atomic.Int64
 	fails  error
 }
 
-func (l *lengths) Schema() int { return l.schema }
+func (l *sizes) Schema() int { return l.schema }
 
-func (l *lengths) Fold(b *fold.Batch, records []fold.Decoded[string]) (func(), error) {
+func (l *sizes) Fold(b *fold.Batch, records []fold.Decoded[string]) (func(), error) {
 	for _, r := range records {
-		if err := b.Set(store.Key("lengths", string(r.Key)), []byte(strconv.Itoa(len(r.Value)))); err != nil {
+		if err := b.Set(store.Key("sizes", string(r.Key)), []byte(strconv.Itoa(len(r.Value)))); err != nil {
 			return nil, err
 		}
 	}
 	return func() { l.told.Add(int64(len(records))) }, l.fails
 }
 
-func both(s *store.Store) (*texts, *lengths, fold.Projection) {
-	w, l := &texts{store: s}, &lengths{schema: 3}
+func twoViews(s *store.Store) (*texts, *sizes, fold.Projection) {
+	w, l := &texts{store: s}, &sizes{schema: 3}
 	return w, l, fold.Decoding("both", topic, decodeWord, w, l)
 }
 
 func TestViewsOfOneTopicAreAProjection(t *testing.T) {
 	projectiontest.Run(t, projectiontest.Contract{
-		New: func(s *store.Store) (fold.Projection, error) { _, _, p := both(s); return p, nil },
+		New: func(s *store.Store) (fold.Projection, error) { _, _, p := twoViews(s); return p, nil },
 		History: []record.Record{
 			word(0, "a", "1"), word(1, "b", "10"), word(0, "a", "100"), word(0, "c", "2"), word(1, "b", "2"),
 			word(1, "d", "3"), word(0, "a", "4"), word(1, "b", "5"), word(1, "b", "55"), word(0, "e", "6"),
@@ -88,7 +88,7 @@ func TestViewsOfOneTopicAreAProjection(t *testing.T) {
 
 func TestEveryRecordIsFoldedIntoEachView(t *testing.T) {
 	s, log := projectiontest.OpenStore(t), projectiontest.NewLog(topic, 1)
-	w, l, p := both(s)
+	w, l, p := twoViews(s)
 	r := projectiontest.Start(t, p, s, log)
 	log.Append(word(0, "a", "seven77"))
 	broken := word(0, "x", "1")
@@ -97,7 +97,7 @@ func TestEveryRecordIsFoldedIntoEachView(t *testing.T) {
 	if err := r.Wait(t.Context(), log.Append(word(0, "a", "ok"))); err != nil {
 		t.Fatal(err)
 	}
-	length, _, err := s.Get(store.Key("lengths", "a"))
+	length, _, err := s.Get(store.Key("sizes", "a"))
 	if got := w.row(t, "a"); err != nil || got != " seven77 ok" || string(length) != "2" || l.told.Load() != 2 {
 		t.Errorf("words %q, length %q, told of %d: %v", got, length, l.told.Load(), err)
 	}
@@ -106,9 +106,9 @@ func TestEveryRecordIsFoldedIntoEachView(t *testing.T) {
 	}
 }
 
-func TestOneThatFailsStopsThemAll(t *testing.T) {
+func TestAViewThatFailsStopsThemAll(t *testing.T) {
 	s, log := projectiontest.OpenStore(t), projectiontest.NewLog(topic, 1)
-	w, l, p := both(s)
+	w, l, p := twoViews(s)
 	l.fails = errors.New("no more room")
 	log.Append(word(0, "a", "1"))
 	err := fold.NewRunner(p, s, log, quiet).Paced(time.Millisecond).Run(t.Context())
@@ -117,8 +117,8 @@ func TestOneThatFailsStopsThemAll(t *testing.T) {
 	}
 }
 
-func TestAChangeOfOneSchemaFoldsAllAgain(t *testing.T) {
-	_, l, p := both(nil)
+func TestAChangeOfOneViewFoldsAllAgain(t *testing.T) {
+	_, l, p := twoViews(nil)
 	before := p.Schema()
 	if l.schema++; p.Schema() == before {
 		t.Error("another schema of one of them is not told from before")
@@ -132,7 +132,7 @@ func TestARecordIsDecodedOnce(t *testing.T) {
 		times.Add(1)
 		return decodeWord(r)
 	}
-	r := projectiontest.Start(t, fold.Decoding("both", topic, decode, &texts{store: s}, &lengths{}), s, log)
+	r := projectiontest.Start(t, fold.Decoding("both", topic, decode, &texts{store: s}, &sizes{}), s, log)
 	if err := r.Wait(t.Context(), log.Append(word(0, "a", "1"), word(0, "a", "2"))); err != nil {
 		t.Fatal(err)
 	}

@@ -148,8 +148,17 @@ func TestEventTailWaits(t *testing.T) {
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
 				began := time.Now()
-				time.AfterFunc(time.Second, func() { c.meanwhile(w, leave) })
-				numbers, next, err := w.tail(ctx, "cursor=start", "wait=20")
+				var numbers, next string
+				var err error
+				answered := make(chan struct{})
+				go func() {
+					numbers, next, err = w.tail(ctx, "cursor=start", "wait=20")
+					close(answered)
+				}()
+				time.Sleep(time.Second)
+				synctest.Wait() // it waits
+				c.meanwhile(w, leave)
+				<-answered
 				if time.Since(began) != c.after {
 					t.Errorf("waited for %s, want %s", time.Since(began), c.after)
 				}
