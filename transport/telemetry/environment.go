@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -33,8 +34,8 @@ func protocol() string {
 }
 
 // exporting reports whether the environment asks for spans. What would be used
-// then is checked here, because the SDK goes on with a default where a value is
-// wrong, and nobody would notice.
+// then is checked here, because the exporters go on with a default where a value
+// is wrong, and nobody would notice.
 func exporting() (bool, error) {
 	disabled, err := switchedOff()
 	if endpoint, _ := of("ENDPOINT"); disabled || endpoint == "" {
@@ -61,10 +62,9 @@ func exporting() (bool, error) {
 	for _, name := range []string{"MAX_QUEUE_SIZE", "MAX_EXPORT_BATCH_SIZE", "SCHEDULE_DELAY", "EXPORT_TIMEOUT"} {
 		check("OTEL_BSP_"+name, os.Getenv("OTEL_BSP_"+name), isCount, "a number above 0")
 	}
-	sampler := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER")))
-	check("OTEL_TRACES_SAMPLER", sampler, oneOf(samplers...), "one of "+strings.Join(samplers, ", "))
-	if strings.HasSuffix(sampler, "traceidratio") {
-		check("OTEL_TRACES_SAMPLER_ARG", os.Getenv("OTEL_TRACES_SAMPLER_ARG"), isShare, "a number from 0 to 1")
+	check("OTEL_TRACES_SAMPLER", sampler(), oneOf(samplers...), "one of "+strings.Join(samplers, ", "))
+	if strings.HasSuffix(sampler(), "traceidratio") {
+		check(samplerArgument, os.Getenv(samplerArgument), isShare, "a number from 0 to 1")
 	}
 	return true, errors.Join(faults...)
 }
@@ -72,6 +72,46 @@ func exporting() (bool, error) {
 var samplers = []string{
 	"always_on", "always_off", "traceidratio",
 	"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
+}
+
+// What counts where the environment says nothing. The queue holds the spans of half
+// a second of a busy instance.
+const (
+	defaultQueue   = 1 << 15
+	defaultBatch   = 1 << 11
+	defaultDelay   = 5 * time.Second
+	defaultTimeout = 30 * time.Second
+)
+
+// config reads the variables that exporting has checked.
+func config() Config {
+	cfg := Config{
+		Share:     1,
+		QueueSize: count("OTEL_BSP_MAX_QUEUE_SIZE", defaultQueue),
+		BatchSize: count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", defaultBatch),
+		Delay:     time.Duration(count("OTEL_BSP_SCHEDULE_DELAY", int(defaultDelay.Milliseconds()))) * time.Millisecond,
+		Timeout:   time.Duration(count("OTEL_BSP_EXPORT_TIMEOUT", int(defaultTimeout.Milliseconds()))) * time.Millisecond,
+	}
+	cfg.BatchSize = min(cfg.BatchSize, cfg.QueueSize)
+	switch sampler := sampler(); {
+	case strings.HasSuffix(sampler, "always_off"):
+		cfg.Share = 0
+	case strings.HasSuffix(sampler, "traceidratio") && os.Getenv(samplerArgument) != "":
+		cfg.Share, _ = strconv.ParseFloat(strings.TrimSpace(os.Getenv(samplerArgument)), 64)
+	}
+	return cfg
+}
+
+const samplerArgument = "OTEL_TRACES_SAMPLER_ARG"
+
+func sampler() string { return strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER"))) }
+
+func count(variable string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(variable)))
+	if err != nil {
+		return otherwise
+	}
+	return n
 }
 
 // switchedOff reads the two variables that are only about whether to export.

@@ -159,7 +159,7 @@ func TestACollectorThatRefusesIsLoggedOnceInAWhile(t *testing.T) {
 		span.Answered(http.StatusOK, nil)
 	}
 	tracer.Close()
-	if n := strings.Count(log.String(), "Spans were not exported"); n != 1 {
+	if n := strings.Count(log.String(), "Spans were lost"); n != 1 {
 		t.Errorf("%d lines:\n%s", n, log.String())
 	}
 }

@@ -5,21 +5,24 @@ import (
 	"strconv"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
-	"go.opentelemetry.io/otel/trace"
 
 	"hooklog/domain/record"
 )
 
 var (
-	sendAttributes = []attribute.KeyValue{
-		semconv.MessagingSystemKafka, semconv.MessagingOperationTypeSend, semconv.MessagingOperationName("send"),
-	}
-	processAttributes = []attribute.KeyValue{
-		semconv.MessagingSystemKafka, semconv.MessagingOperationTypeProcess, semconv.MessagingOperationName("process"),
-	}
+	sends     = messaging("send")
+	processes = messaging("process")
 )
+
+// messaging is what every span of a record says; type and name of the operations
+// are the same words.
+func messaging(operation string) attributes {
+	return slices.Clip(attributes(nil).
+		text(string(semconv.MessagingSystemKey), semconv.MessagingSystemKafka.Value.AsString()).
+		text(string(semconv.MessagingOperationTypeKey), operation).
+		text(string(semconv.MessagingOperationNameKey), operation))
+}
 
 // Send begins to send a record to the topic. The record carries the span's
 // context, and Sent ends it.
@@ -27,16 +30,19 @@ func (s *Span) Send(topic string) Span {
 	if !s.recorded() {
 		return s.same()
 	}
-	return s.below("send "+topic, trace.SpanKindProducer, append(slices.Clip(sendAttributes), semconv.MessagingDestinationName(topic)))
+	return s.below(recording{
+		name: "send " + topic, kind: producer, began: time.Now(),
+		attributes: append(make(attributes, 0, 320), sends...).text(string(semconv.MessagingDestinationNameKey), topic),
+	})
 }
 
 // Sent ends a span of Send: the record lies there, or was not confirmed.
 func (s *Span) Sent(at record.Position, err error) {
-	if s.span == nil {
+	if s.own == nil {
 		return
 	}
 	if err == nil {
-		s.span.SetAttributes(partition(at.Partition), semconv.MessagingKafkaOffset(int(at.Offset)))
+		s.own.attributes = s.own.attributes.place(at)
 	}
 	s.End(err)
 }
@@ -47,23 +53,25 @@ func (t *Tracer) Folded(projection string, records []record.Record, began time.T
 	ended := time.Now()
 	for i := range records {
 		r := &records[i]
-		place := r.TraceContext()
-		if !place.Sampled {
+		sent := r.TraceContext()
+		if !sent.Sampled {
 			continue
 		}
-		s := t.At(place, callOf(r))
-		s = s.below("process "+r.Topic, trace.SpanKindConsumer,
-			append(consumed(r.Position), attribute.String("hooklog.projection", projection)), trace.WithTimestamp(began))
-		s.endAt(ended)
+		from := t.At(sent, callOf(r))
+		folded := from.below(recording{
+			name: "process " + r.Topic, kind: consumer, began: began,
+			attributes: consumed(r.Position).text("hooklog.projection", projection),
+		})
+		folded.endAt(ended)
 	}
 }
 
 // consumed is what is said of a record that is processed.
-func consumed(at record.Position) []attribute.KeyValue {
-	return append(slices.Clip(processAttributes),
-		semconv.MessagingDestinationName(at.Topic), partition(at.Partition), semconv.MessagingKafkaOffset(int(at.Offset)))
+func consumed(at record.Position) attributes {
+	return append(make(attributes, 0, 384), processes...).text(string(semconv.MessagingDestinationNameKey), at.Topic).place(at)
 }
 
-func partition(n int32) attribute.KeyValue {
-	return semconv.MessagingDestinationPartitionID(strconv.Itoa(int(n)))
+func (a attributes) place(at record.Position) attributes {
+	return a.text(string(semconv.MessagingDestinationPartitionIDKey), strconv.Itoa(int(at.Partition))).
+		number(string(semconv.MessagingKafkaOffsetKey), int(at.Offset))
 }

@@ -4,10 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
-	"go.opentelemetry.io/otel/trace"
 
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
@@ -22,11 +19,9 @@ func (t *Tracer) Receive(r *http.Request, path string, began time.Time, call Cal
 	if t == nil {
 		return Span{TraceContext: newTrace()}
 	}
-	var links []trace.Link
-	if from := callersPlace(r); !from.IsZero() {
-		links = []trace.Link{{SpanContext: otelContext(from)}}
-	}
-	return t.serve(r, path, began, call.attributes(), trace.WithNewRoot(), trace.WithLinks(links...))
+	served := serving(r, path, began)
+	served.link = callersPlace(r)
+	return t.root(call.attributes(), served)
 }
 
 // Command begins the span of a management command. Its caller is known, so its
@@ -35,11 +30,11 @@ func (t *Tracer) Command(r *http.Request, path string, began time.Time) Span {
 	from := t.At(callersPlace(r), Call{})
 	switch {
 	case from.recorded():
-		return from.below(r.Method+" "+path, trace.SpanKindServer, serverAttributes(r, path), trace.WithTimestamp(began))
+		return from.below(serving(r, path, began))
 	case t == nil || !from.IsZero():
 		return from.same()
 	}
-	return t.serve(r, path, began, nil)
+	return t.root(nil, serving(r, path, began))
 }
 
 func callersPlace(r *http.Request) record.TraceContext {
@@ -50,42 +45,34 @@ func callersPlace(r *http.Request) record.TraceContext {
 	return record.ParseTraceContext(given[0])
 }
 
-// serve begins a root, for which the sampler is asked.
-func (t *Tracer) serve(r *http.Request, path string, began time.Time, call []attribute.KeyValue, options ...trace.SpanStartOption) Span {
-	options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began),
-		trace.WithAttributes(call...), trace.WithAttributes(serverAttributes(r, path)...))
-	_, span := t.tracer.Start(r.Context(), r.Method+" "+path, options...)
-	return t.began(span, call)
-}
-
-// serverAttributes leave out the query, which may hold a token, and who calls.
-func serverAttributes(r *http.Request, path string) []attribute.KeyValue {
+// serving leaves out the query, which may hold a token, and who calls.
+func serving(r *http.Request, path string, began time.Time) recording {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return []attribute.KeyValue{
-		semconv.HTTPRequestMethodKey.String(r.Method),
-		semconv.HTTPRoute(path),
-		semconv.URLPath(path),
-		semconv.URLScheme(scheme),
+	return recording{
+		name: r.Method + " " + path, kind: server, began: began,
+		attributes: make(attributes, 0, 256).
+			text(string(semconv.HTTPRequestMethodKey), r.Method).
+			text(string(semconv.HTTPRouteKey), path).
+			text(string(semconv.URLPathKey), path).
+			text(string(semconv.URLSchemeKey), scheme),
 	}
 }
 
 // Answered ends the span of a request that was answered with the status, or failed
 // with err. That a caller is wrong is no failure of the server.
 func (s *Span) Answered(status int, err error) {
-	if s.span == nil {
+	if s.own == nil {
 		return
 	}
 	if err != nil {
 		kind := fault.From(err).Kind
 		status = kind.Status()
-		s.span.SetAttributes(semconv.ErrorTypeKey.String(kind.String()))
+		s.own.attributes = s.own.attributes.text(string(semconv.ErrorTypeKey), kind.String())
 	}
-	if status >= http.StatusInternalServerError {
-		s.span.SetStatus(codes.Error, "")
-	}
-	s.span.SetAttributes(semconv.HTTPResponseStatusCode(status))
-	s.span.End()
+	s.own.failed = status >= http.StatusInternalServerError
+	s.own.attributes = s.own.attributes.number(string(semconv.HTTPResponseStatusCodeKey), status)
+	s.endAt(time.Now())
 }

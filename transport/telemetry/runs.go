@@ -1,8 +1,7 @@
 package telemetry
 
 import (
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/trace"
+	"time"
 
 	"hooklog/domain/record"
 )
@@ -23,15 +22,16 @@ func (s *Span) Run(r Run) Span {
 	if !s.recorded() {
 		return s.same()
 	}
-	attributes, kind, name := []attribute.KeyValue(nil), trace.SpanKindInternal, "run"
+	began := recording{name: "run", kind: internal, began: time.Now()}
 	if r.Cause != nil {
-		attributes, kind = consumed(*r.Cause), trace.SpanKindConsumer
+		began.kind, began.attributes = consumer, consumed(*r.Cause)
 	}
 	if r.Pipeline != "" {
-		name += " " + r.Pipeline
-		attributes = append(attributes, attribute.String("pipeline.name", r.Pipeline), attribute.Int("pipeline.version", r.Version))
+		began.name += " " + r.Pipeline
+		began.attributes = began.attributes.text("pipeline.name", r.Pipeline).number("pipeline.version", r.Version)
 	}
-	return s.below(name, kind, append(attributes, attribute.Int("pipeline.attempt", r.Attempt)))
+	began.attributes = began.attributes.number("pipeline.attempt", r.Attempt)
+	return s.below(began)
 }
 
 // Step begins a step of a run: the command at a path of the pipeline. End ends it.
@@ -39,7 +39,8 @@ func (s *Span) Step(path, command string) Span {
 	if !s.recorded() {
 		return s.same()
 	}
-	return s.below("step "+command, trace.SpanKindInternal, []attribute.KeyValue{
-		attribute.String("pipeline.step", path), attribute.String("pipeline.command", command),
+	return s.below(recording{
+		name: "step " + command, kind: internal, began: time.Now(),
+		attributes: attributes(nil).text("pipeline.step", path).text("pipeline.command", command),
 	})
 }

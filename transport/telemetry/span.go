@@ -1,15 +1,13 @@
 package telemetry
 
 import (
-	"context"
-	"crypto/rand"
+	crypto "crypto/rand"
+	"encoding/binary"
+	"math/rand/v2"
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
-	"go.opentelemetry.io/otel/trace"
 
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
@@ -21,15 +19,11 @@ type Call struct {
 	TraceID, Last6, EventKey string
 }
 
-func (c *Call) attributes() []attribute.KeyValue {
+func (c *Call) attributes() attributes {
 	if c.TraceID == "" {
 		return nil
 	}
-	return []attribute.KeyValue{
-		attribute.String("webhook.trace_id", c.TraceID),
-		attribute.String("webhook.last6", c.Last6),
-		attribute.String("webhook.event_key", c.EventKey),
-	}
+	return make(attributes, 0, 160).text("webhook.trace_id", c.TraceID).text("webhook.last6", c.Last6).text("webhook.event_key", c.EventKey)
 }
 
 // callOf is the call that a record's headers tell.
@@ -40,22 +34,51 @@ func callOf(r *record.Record) Call {
 }
 
 // Span is a place in a trace. Where the trace is not recorded it is nothing but
-// that, and so are the places below it. It must be ended by one of its methods;
-// the zero value begins a trace that nobody records.
+// that, and so are the places below it. It is ended by one of its methods; the
+// zero value begins a trace that nobody records.
 type Span struct {
 	record.TraceContext
-	tracer *Tracer
-	span   trace.Span // nil where it is not recorded, or is another process's
-	call   []attribute.KeyValue
+	tracer *Tracer    // nil where the trace is not recorded
+	call   attributes // of this and all below
+	own    *recording // nil where the span is not this process's
 }
 
-// newTrace begins a trace that nobody records.
+// recording is what is written down when a span ends.
+type recording struct {
+	name       string
+	kind       kind
+	parent     [8]byte // zeros at the root
+	remote     bool    // the parent is another process's
+	began      time.Time
+	link       record.TraceContext
+	attributes attributes
+	failed     bool
+}
+
+// newTrace begins a trace that nobody records yet.
 func newTrace() (c record.TraceContext) {
 	var random [len(c.TraceID) + len(c.SpanID)]byte
-	_, _ = rand.Read(random[:]) // never fails
+	_, _ = crypto.Read(random[:]) // never fails
 	copy(c.TraceID[:], random[:])
 	copy(c.SpanID[:], random[len(c.TraceID):])
 	return c
+}
+
+// root begins a trace, which is recorded or not.
+func (t *Tracer) root(call attributes, r recording) Span {
+	s := Span{TraceContext: newTrace()}
+	if t == nil || !t.samples(s.TraceID) {
+		return s
+	}
+	s.Sampled, s.tracer, s.call, s.own = true, t, call, &r
+	return s
+}
+
+// samples reports whether a new trace is recorded: chosen by its id, so that every
+// process that asks decides alike.
+func (t *Tracer) samples(id [16]byte) bool {
+	const half = 1 << 63
+	return t.share >= 1 || float64(binary.BigEndian.Uint64(id[8:])>>1) < t.share*half
 }
 
 // At is a place that another process, or another span, has told of. The call is
@@ -64,17 +87,6 @@ func (t *Tracer) At(place record.TraceContext, call Call) Span {
 	s := Span{TraceContext: place}
 	if t != nil && place.Sampled {
 		s.tracer, s.call = t, call.attributes()
-	}
-	return s
-}
-
-// began is a span that the SDK may or may not record; its context counts in any
-// case.
-func (t *Tracer) began(span trace.Span, call []attribute.KeyValue) Span {
-	c := span.SpanContext()
-	s := Span{TraceContext: record.TraceContext{TraceID: c.TraceID(), SpanID: c.SpanID(), Sampled: c.IsSampled()}}
-	if span.IsRecording() {
-		s.tracer, s.span, s.call = t, span, call
 	}
 	return s
 }
@@ -92,45 +104,26 @@ func (s *Span) same() Span {
 }
 
 // below begins a span that is recorded.
-func (s *Span) below(name string, kind trace.SpanKind, attributes []attribute.KeyValue, options ...trace.SpanStartOption) Span {
-	ctx := context.Background()
-	if s.span != nil {
-		ctx = trace.ContextWithSpan(ctx, s.span)
-	} else {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, otelContext(s.TraceContext))
-	}
-	options = append(options, trace.WithSpanKind(kind), trace.WithAttributes(s.call...), trace.WithAttributes(attributes...))
-	_, span := s.tracer.tracer.Start(ctx, name, options...)
-	return s.tracer.began(span, s.call)
-}
-
-func otelContext(c record.TraceContext) trace.SpanContext {
-	config := trace.SpanContextConfig{TraceID: c.TraceID, SpanID: c.SpanID, Remote: true}
-	if c.Sampled {
-		config.TraceFlags = trace.FlagsSampled
-	}
-	return trace.NewSpanContext(config)
+func (s *Span) below(r recording) Span {
+	r.parent, r.remote = s.SpanID, s.own == nil
+	child := Span{TraceContext: s.TraceContext, tracer: s.tracer, call: s.call, own: &r}
+	binary.BigEndian.PutUint64(child.SpanID[:], 1+rand.Uint64N(1<<64-1)) //nolint:gosec // G404: it need not be secret, but must not be 0
+	return child
 }
 
 // End ends the span; err is why it failed, of which only the kind is told.
 func (s *Span) End(err error) {
-	if s.span == nil {
+	if s.own == nil {
 		return
 	}
-	s.fail(err)
-	s.span.End()
+	if err != nil {
+		s.own.failed = true
+		s.own.attributes = s.own.attributes.text(string(semconv.ErrorTypeKey), fault.From(err).Kind.String())
+	}
+	s.endAt(time.Now())
 }
 
-func (s *Span) endAt(at time.Time) {
-	if s.span != nil {
-		s.span.End(trace.WithTimestamp(at))
-	}
-}
-
-func (s *Span) fail(err error) {
-	if err == nil {
-		return
-	}
-	s.span.SetStatus(codes.Error, "")
-	s.span.SetAttributes(semconv.ErrorTypeKey.String(fault.From(err).Kind.String()))
+func (s *Span) endAt(ended time.Time) {
+	var room [1 << 10]byte
+	s.tracer.batches.add(s.encode(room[:0], ended))
 }

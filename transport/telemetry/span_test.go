@@ -1,15 +1,15 @@
 package telemetry_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/otel/codes"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
@@ -17,7 +17,7 @@ import (
 )
 
 func TestACallIsOneTrace(t *testing.T) {
-	tracer, recorder := recording(t)
+	tracer, collected := recording(t, every)
 	began := time.Now().Add(-time.Second)
 	server := tracer.Receive(request(sampled), path, began, orders)
 	sending := server.Send("svc.call")
@@ -35,22 +35,27 @@ func TestACallIsOneTrace(t *testing.T) {
 	step.End(nil)
 	run.End(nil)
 
-	spans := ended(t, recorder, "POST "+path, "send svc.call", "process svc.call", "run stock", "step webhook.get")
+	spans := collected.ended(t, tracer, "POST "+path, "send svc.call", "process svc.call", "run stock", "step webhook.get")
 	root := spans["POST "+path]
 	for name, s := range spans {
-		if s.SpanContext.TraceID() != root.SpanContext.TraceID() {
+		if !bytes.Equal(s.TraceId, root.TraceId) {
 			t.Errorf("%s is in another trace", name)
 		}
 		said(t, s, map[string]string{"webhook.trace_id": orders.TraceID, "webhook.last6": orders.Last6, "webhook.event_key": orders.EventKey})
 	}
 	t.Run("each span stands below the one that caused it", func(t *testing.T) {
 		send := spans["send svc.call"]
-		for child, want := range map[string][8]byte{
-			"POST " + path: {}, "send svc.call": root.SpanContext.SpanID(), "process svc.call": send.SpanContext.SpanID(),
-			"run stock": send.SpanContext.SpanID(), "step webhook.get": spans["run stock"].SpanContext.SpanID(),
+		for child, want := range map[string]string{
+			"POST " + path: "", "send svc.call": id(root), "process svc.call": id(send),
+			"run stock": id(send), "step webhook.get": id(spans["run stock"]),
 		} {
 			if got := parent(spans[child]); got != want {
-				t.Errorf("the parent of %s is %x, want %x", child, got, want)
+				t.Errorf("the parent of %s is %q, want %q", child, got, want)
+			}
+			// Bit 8 says that bit 9 is known, which says that the parent is elsewhere.
+			elsewhere := child == "process svc.call" || child == "run stock"
+			if flags := spans[child].Flags; flags&(1<<8) == 0 || flags&(1<<9) != 0 != elsewhere {
+				t.Errorf("the flags of %s are %b", child, flags)
 			}
 		}
 	})
@@ -58,30 +63,36 @@ func TestACallIsOneTrace(t *testing.T) {
 		said(t, root, map[string]string{
 			"http.request.method": "POST", "http.route": path, "url.path": path, "url.scheme": "http", "http.response.status_code": "200",
 		})
-		if root.SpanKind != trace.SpanKindServer || !root.StartTime.Equal(began) || root.Status.Code != codes.Unset {
-			t.Errorf("kind %s, from %s, %v", root.SpanKind, root.StartTime, root.Status)
+		if root.Kind != tracepb.Span_SPAN_KIND_SERVER || root.StartTimeUnixNano != uint64(began.UnixNano()) || root.EndTimeUnixNano <= root.StartTimeUnixNano || root.Status != nil {
+			t.Errorf("%v", root)
+		}
+		if strings.Contains(root.String(), "token") {
+			t.Errorf("the query is in %v", root)
 		}
 	})
 	t.Run("those of records have what the conventions want", func(t *testing.T) {
-		at := map[string]string{
-			"messaging.system": "kafka", "messaging.destination.name": "svc.call",
-			"messaging.destination.partition.id": "2", "messaging.kafka.offset": "41",
-		}
-		for name, kind := range map[string]trace.SpanKind{
-			"send svc.call": trace.SpanKindProducer, "process svc.call": trace.SpanKindConsumer, "run stock": trace.SpanKindConsumer,
+		for name, kind := range map[string]tracepb.Span_SpanKind{
+			"send svc.call":    tracepb.Span_SPAN_KIND_PRODUCER,
+			"process svc.call": tracepb.Span_SPAN_KIND_CONSUMER,
+			"run stock":        tracepb.Span_SPAN_KIND_CONSUMER,
 		} {
-			said(t, spans[name], at)
 			operation := "process"
-			if kind == trace.SpanKindProducer {
+			if kind == tracepb.Span_SPAN_KIND_PRODUCER {
 				operation = "send"
 			}
-			said(t, spans[name], map[string]string{"messaging.operation.name": operation, "messaging.operation.type": operation})
-			if spans[name].SpanKind != kind {
-				t.Errorf("%s is of the kind %s", name, spans[name].SpanKind)
+			said(t, spans[name], map[string]string{
+				"messaging.system": "kafka", "messaging.destination.name": "svc.call",
+				"messaging.destination.partition.id": "2", "messaging.kafka.offset": "41",
+				"messaging.operation.name": operation, "messaging.operation.type": operation,
+			})
+			if spans[name].Kind != kind {
+				t.Errorf("%s is of the kind %s", name, spans[name].Kind)
 			}
 		}
-		if fold := spans["process svc.call"]; !fold.StartTime.Equal(folding) || fold.EndTime.Before(folding) {
-			t.Errorf("folded from %s to %s", fold.StartTime, fold.EndTime)
+		fold := spans["process svc.call"]
+		said(t, fold, map[string]string{"hooklog.projection": "calls"})
+		if fold.StartTimeUnixNano != uint64(folding.UnixNano()) || fold.EndTimeUnixNano < fold.StartTimeUnixNano {
+			t.Errorf("folded from %d to %d", fold.StartTimeUnixNano, fold.EndTimeUnixNano)
 		}
 	})
 	t.Run("those of pipelines say which, and which step", func(t *testing.T) {
@@ -89,14 +100,17 @@ func TestACallIsOneTrace(t *testing.T) {
 		said(t, spans["step webhook.get"], map[string]string{"pipeline.step": "look", "pipeline.command": "webhook.get"})
 	})
 	t.Run("what the caller came from is a link, and nothing more", func(t *testing.T) {
-		if len(root.Links) != 1 || root.Links[0].SpanContext.TraceID().String() != sampled[3:35] || strings.Contains(sampled, root.SpanContext.TraceID().String()) {
-			t.Errorf("trace %s, links %v", root.SpanContext.TraceID(), root.Links)
+		if len(root.Links) != 1 || hex.EncodeToString(root.Links[0].TraceId) != sampled[3:35] || hex.EncodeToString(root.Links[0].SpanId) != sampled[36:52] {
+			t.Errorf("links %v", root.Links)
+		}
+		if strings.Contains(sampled, place(root)[3:35]) {
+			t.Error("the call joined the caller's trace")
 		}
 	})
 }
 
 func TestFailuresAreToldByTheirKindAlone(t *testing.T) {
-	tracer, recorder := recording(t)
+	tracer, collected := recording(t, every)
 	quoting := fault.New(fault.Unavailable, "canary").Because(errors.New("canary"))
 	server := tracer.Receive(request(""), path, time.Now(), orders)
 	sending := server.Send("svc.call")
@@ -104,22 +118,22 @@ func TestFailuresAreToldByTheirKindAlone(t *testing.T) {
 	step := server.Step("1", "wait")
 	step.End(errors.New("canary"))
 	server.Answered(0, quoting)
-	spans := ended(t, recorder, "POST "+path, "send svc.call", "step wait")
+	spans := collected.ended(t, tracer, "POST "+path, "send svc.call", "step wait")
 	for name, kind := range map[string]string{"POST " + path: "unavailable", "send svc.call": "unavailable", "step wait": "internal"} {
 		said(t, spans[name], map[string]string{"error.type": kind})
-		if s := spans[name].Status; s.Code != codes.Error || s.Description != "" || len(spans[name].Events) > 0 {
-			t.Errorf("%s: %v, events %v", name, s, spans[name].Events)
+		if s := spans[name]; s.Status.GetCode() != tracepb.Status_STATUS_CODE_ERROR || strings.Contains(s.String(), "canary") {
+			t.Errorf("%v", s)
 		}
 	}
 	said(t, spans["POST "+path], map[string]string{"http.response.status_code": "503"})
 
 	t.Run("that a caller is wrong is no error of the server", func(t *testing.T) {
-		tracer, recorder := recording(t)
+		tracer, collected := recording(t, every)
 		server := tracer.Receive(request(""), path, time.Now(), orders)
 		server.Answered(0, fault.New(fault.TooLarge, "canary"))
-		s := ended(t, recorder, "POST "+path)["POST "+path]
+		s := collected.ended(t, tracer, "POST "+path)["POST "+path]
 		said(t, s, map[string]string{"error.type": fault.TooLarge.String(), "http.response.status_code": "413"})
-		if s.Status.Code != codes.Unset {
+		if s.Status != nil {
 			t.Errorf("status %v", s.Status)
 		}
 	})
@@ -128,35 +142,38 @@ func TestFailuresAreToldByTheirKindAlone(t *testing.T) {
 func TestACommandJoinsTheTraceOfItsCaller(t *testing.T) {
 	const put = "/api/v3/command/webhook.put"
 	t.Run("which is recorded", func(t *testing.T) {
-		tracer, recorder := recording(t)
+		tracer, collected := recording(t, every)
 		span := tracer.Command(request(sampled), put, time.Now())
 		span.Answered(http.StatusOK, nil)
-		s := ended(t, recorder, "POST "+put)["POST "+put]
-		if place(s).Trace() != sampled[3:35] || s.Parent.SpanID().String() != sampled[36:52] || !s.Parent.IsRemote() {
-			t.Errorf("in %s below %s", s.SpanContext.TraceID(), s.Parent.SpanID())
+		s := collected.ended(t, tracer, "POST "+put)["POST "+put]
+		if place(s)[3:35] != sampled[3:35] || parent(s) != sampled[36:52] || s.Flags&(1<<9) == 0 {
+			t.Errorf("at %s below %s", place(s), parent(s))
 		}
 	})
 	t.Run("which is not recorded", func(t *testing.T) {
-		tracer, recorder := recording(t)
+		tracer, collected := recording(t, every)
 		span := tracer.Command(request(unsampled), put, time.Now())
 		span.Answered(http.StatusOK, nil)
-		if span.String() != unsampled || len(recorder.Ended()) > 0 {
-			t.Errorf("at %s, with %d spans", span.String(), len(recorder.Ended()))
+		collected.ended(t, tracer)
+		if span.String() != unsampled {
+			t.Errorf("at %s", span.String())
 		}
 	})
 	t.Run("or begins one", func(t *testing.T) {
-		tracer, recorder := recording(t)
+		tracer, collected := recording(t, every)
 		span := tracer.Command(request(""), put, time.Now())
 		span.Answered(http.StatusOK, nil)
-		if s := ended(t, recorder, "POST "+put)["POST "+put]; s.Parent.IsValid() || place(s) != span.TraceContext {
-			t.Errorf("at %s, recorded as %v below %v", span.String(), s.SpanContext, s.Parent)
+		if s := collected.ended(t, tracer, "POST "+put)["POST "+put]; parent(s) != "" || place(s) != span.String() {
+			t.Errorf("at %s, recorded as %v", span.String(), s)
 		}
 	})
 }
 
 // quiet are the ways in which nothing is recorded.
 func quiet(t *testing.T) map[string]*telemetry.Tracer {
-	sampling, _ := recording(t, sdk.WithSampler(sdk.NeverSample()))
+	never := every
+	never.Share = 0
+	sampling, _ := recording(t, never)
 	return map[string]*telemetry.Tracer{"off": nil, "not sampled": sampling}
 }
 
@@ -227,7 +244,8 @@ func BenchmarkOff(b *testing.B) {
 }
 
 func BenchmarkOn(b *testing.B) {
-	tracer := telemetry.New(sdk.NewTracerProvider())
+	tracer, collected := recording(b, telemetry.Config{Share: 1, QueueSize: 1 << 15, BatchSize: 1 << 11, Delay: time.Hour, Timeout: time.Minute})
+	collected.before = func() error { return errors.New("not read") } // to read is what costs
 	r, now := request(""), time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
