@@ -92,23 +92,14 @@ func newRecord(typ, id string, partition int32, at time.Time, value []byte) reco
 		Position: record.Position{Topic: record.TopicCall, Partition: partition},
 		Time:     at,
 		Key:      []byte(id),
-		Headers:  append(make([]record.Header, 0, 1+marks), record.Header{Key: record.HeaderType, Value: []byte(typ)}),
+		Headers:  append(make([]record.Header, 0, headers), record.Header{Key: record.HeaderType, Value: []byte(typ)}),
 		Value:    value,
 	}
 }
 
-// marks is how many headers Mark adds.
-const marks = 3
-
-// Mark puts on a record of the call's life which call it is of, and where in the
-// call's trace it was sent from: a reader of svc.call need not know the accepted
-// record to follow the trace.
-func (a *Accepted) Mark(r *record.Record, from record.TraceContext) {
-	r.Follow(from)
-	r.Headers = append(r.Headers,
-		record.Header{Key: record.HeaderTraceID, Value: []byte(a.TraceID)},
-		record.Header{Key: record.HeaderEventKey, Value: []byte(a.EventKey)})
-}
+// headers is how many a record gets in the end: the type, and what whoever sends
+// it says of its trace.
+const headers = 4
 
 // Decode reads a record of svc.call: an Accepted, a Completed, a Retried or a
 // Rejected. An error means that the record is none, for ever.

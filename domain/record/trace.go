@@ -87,10 +87,13 @@ func (c TraceContext) Span() string { return hex.EncodeToString(c.SpanID[:]) }
 // TraceContext is the place in a trace that the record was sent from.
 func (r *Record) TraceContext() TraceContext { return ParseTraceContext(r.Header(HeaderTraceparent)) }
 
-// Follow puts on the record where in a trace it was sent from, if anywhere.
-func (r *Record) Follow(c TraceContext) {
-	if c.IsZero() {
+// Follow puts on the record where in a trace it was sent from and, where it is of a
+// call, of which: a reader need know no other record to follow either.
+func (r *Record) Follow(c TraceContext, traceID, eventKey string) {
+	r.Headers = append(r.Headers, Header{Key: HeaderTraceparent, Value: c.Append(make([]byte, 0, traceparentLength))})
+	if traceID == "" {
 		return
 	}
-	r.Headers = append(r.Headers, Header{Key: HeaderTraceparent, Value: c.Append(make([]byte, 0, traceparentLength))})
+	r.Headers = append(r.Headers,
+		Header{Key: HeaderTraceID, Value: []byte(traceID)}, Header{Key: HeaderEventKey, Value: []byte(eventKey)})
 }

@@ -77,19 +77,30 @@ func TestATraceparent(t *testing.T) {
 	})
 }
 
+// The headers are on logs that exist, and others read them: they stay for ever.
 func TestARecordFollowsATrace(t *testing.T) {
-	r := record.Record{Headers: []record.Header{{Key: "svc-type", Value: []byte("x/1")}}}
-	r.Follow(record.TraceContext{})
-	if len(r.Headers) != 1 || !r.TraceContext().IsZero() {
-		t.Errorf("following nothing gave the headers %v", r.Headers)
-	}
 	c := record.ParseTraceContext(traceparent)
-	r.Follow(c)
-	want := []record.Header{{Key: "svc-type", Value: []byte("x/1")}, {Key: "traceparent", Value: []byte(traceparent)}}
-	if diff := cmp.Diff(want, r.Headers); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
+	of := []record.Header{
+		{Key: "traceparent", Value: []byte(traceparent)},
+		{Key: "svc-trace-id", Value: []byte("6789ab:abcdefghij")},
+		{Key: "svc-event-key", Value: []byte("webhook.orders")},
 	}
-	if got := r.TraceContext(); got != c {
-		t.Errorf("it follows %v, want %v", got, c)
+	for name, tt := range map[string]struct {
+		traceID, eventKey string
+		want              []record.Header
+	}{
+		"of a call":  {"6789ab:abcdefghij", "webhook.orders", of},
+		"of no call": {"", "", of[:1]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := record.Record{Headers: []record.Header{{Key: "svc-type", Value: []byte("x/1")}}}
+			r.Follow(c, tt.traceID, tt.eventKey)
+			if diff := cmp.Diff(tt.want, r.Headers[1:]); diff != "" {
+				t.Errorf("headers (-want +got):\n%s", diff)
+			}
+			if got := r.TraceContext(); got != c {
+				t.Errorf("it follows %v, want %v", got, c)
+			}
+		})
 	}
 }

@@ -189,7 +189,7 @@ func (d *Dispatcher) decide(ctx context.Context, req Request, c change) (registr
 	outcomes, stop := d.Registry.Await(command.ID, command.Fingerprint)
 	defer stop()
 	sending := req.Span.Send(rec.Topic)
-	rec.Follow(sending.TraceContext)
+	sending.Mark(&rec)
 	at, err := d.Journal.AppendWait(ctx, &rec)
 	sending.Sent(at, err)
 	if err != nil {

@@ -44,7 +44,7 @@ func (d *Dispatcher) recordLook(req Request, failed error) {
 		return
 	}
 	sending := req.Span.Send(rec.Topic)
-	rec.Follow(sending.TraceContext)
+	sending.Mark(&rec)
 	d.Journal.Append(&rec, func(at record.Position, err error) {
 		sending.Sent(at, err)
 		if err != nil {

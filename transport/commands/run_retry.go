@@ -131,7 +131,7 @@ func (d *Dispatcher) retry(ctx context.Context, req Request, commandID string, h
 	place := d.Tracer.At(record.ParseTraceContext(history.Traceparent),
 		telemetry.Call{TraceID: history.TraceID, Last6: history.Last6, EventKey: history.EventKey})
 	sending := place.Send(rec.Topic)
-	history.Mark(&rec, sending.TraceContext)
+	sending.Mark(&rec)
 	at, err := d.Journal.AppendWait(ctx, &rec)
 	sending.Sent(at, err)
 	return at, err

@@ -48,7 +48,7 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 	}
 	rec.Time = a.deps.Now().UTC().Truncate(time.Millisecond) // the event is on the log
 	sending = d.span.Send(rec.Topic)
-	accepted.Mark(&rec, sending.TraceContext)
+	sending.Mark(&rec)
 	at, err = a.deps.Calls.AppendHeld(ctx, &rec, d.claim.share())
 	sending.Sent(at, err)
 	if err != nil {

@@ -24,8 +24,8 @@ func messaging(operation string) attributes {
 		text(string(semconv.MessagingOperationNameKey), operation))
 }
 
-// Send begins to send a record to the topic. The record carries the span's
-// context, and Sent ends it.
+// Send begins to send a record to the topic, which Mark tells where it is sent
+// from. Sent ends it.
 func (s *Span) Send(topic string) Span {
 	if !s.recorded() {
 		return s.same()
@@ -35,6 +35,9 @@ func (s *Span) Send(topic string) Span {
 		attributes: append(make(attributes, 0, 320), sends...).text(string(semconv.MessagingDestinationNameKey), topic),
 	})
 }
+
+// Mark puts on the record that it is sent here.
+func (s *Span) Mark(r *record.Record) { r.Follow(s.TraceContext, s.of.TraceID, s.of.EventKey) }
 
 // Sent ends a span of Send: the record lies there, or was not confirmed.
 func (s *Span) Sent(at record.Position, err error) {

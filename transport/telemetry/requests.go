@@ -17,11 +17,11 @@ const headerTraceparent = "Traceparent" // as net/http writes it
 // ours nor decides whether ours is recorded. The path is the route's.
 func (t *Tracer) Receive(r *http.Request, path string, began time.Time, call Call) Span {
 	if t == nil {
-		return Span{TraceContext: newTrace()}
+		return Span{TraceContext: newTrace(), of: call}
 	}
 	served := serving(r, path, began)
 	served.link = callersPlace(r)
-	return t.root(call.attributes(), served)
+	return t.root(call, served)
 }
 
 // Command begins the span of a management command. Its caller is known, so its
@@ -34,7 +34,7 @@ func (t *Tracer) Command(r *http.Request, path string, began time.Time) Span {
 	case t == nil || !from.IsZero():
 		return from.same()
 	}
-	return t.root(nil, serving(r, path, began))
+	return t.root(Call{}, serving(r, path, began))
 }
 
 func callersPlace(r *http.Request) record.TraceContext {

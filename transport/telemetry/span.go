@@ -38,8 +38,9 @@ func callOf(r *record.Record) Call {
 // zero value begins a trace that nobody records.
 type Span struct {
 	record.TraceContext
+	of     Call
 	tracer *Tracer    // nil where the trace is not recorded
-	call   attributes // of this and all below
+	call   attributes // what is said of the call, here and below
 	own    *recording // nil where the span is not this process's
 }
 
@@ -65,12 +66,12 @@ func newTrace() (c record.TraceContext) {
 }
 
 // root begins a trace, which is recorded or not.
-func (t *Tracer) root(call attributes, r recording) Span {
-	s := Span{TraceContext: newTrace()}
+func (t *Tracer) root(call Call, r recording) Span {
+	s := Span{TraceContext: newTrace(), of: call}
 	if t == nil || !t.samples(s.TraceID) {
 		return s
 	}
-	s.Sampled, s.tracer, s.call, s.own = true, t, call, &r
+	s.Sampled, s.tracer, s.call, s.own = true, t, call.attributes(), &r
 	return s
 }
 
@@ -84,7 +85,7 @@ func (t *Tracer) samples(id [16]byte) bool {
 // At is a place that another process, or another span, has told of. The call is
 // what the spans below it are of.
 func (t *Tracer) At(place record.TraceContext, call Call) Span {
-	s := Span{TraceContext: place}
+	s := Span{TraceContext: place, of: call}
 	if t != nil && place.Sampled {
 		s.tracer, s.call = t, call.attributes()
 	}
@@ -98,15 +99,15 @@ func (s *Span) recorded() bool { return s.tracer != nil && s.Sampled }
 // same is the place itself, for a span that is not recorded.
 func (s *Span) same() Span {
 	if s.IsZero() {
-		return Span{TraceContext: newTrace()}
+		return Span{TraceContext: newTrace(), of: s.of}
 	}
-	return Span{TraceContext: s.TraceContext}
+	return Span{TraceContext: s.TraceContext, of: s.of}
 }
 
 // below begins a span that is recorded.
 func (s *Span) below(r recording) Span {
 	r.parent, r.remote = s.SpanID, s.own == nil
-	child := Span{TraceContext: s.TraceContext, tracer: s.tracer, call: s.call, own: &r}
+	child := Span{TraceContext: s.TraceContext, of: s.of, tracer: s.tracer, call: s.call, own: &r}
 	binary.BigEndian.PutUint64(child.SpanID[:], 1+rand.Uint64N(1<<64-1)) //nolint:gosec // G404: it need not be secret, but must not be 0
 	return child
 }

@@ -22,7 +22,7 @@ func TestACallIsOneTrace(t *testing.T) {
 	server := tracer.Receive(request(sampled), path, began, orders)
 	sending := server.Send("svc.call")
 	sent := record.Record{Position: record.Position{Topic: "svc.call", Partition: 2}}
-	accepted.Mark(&sent, sending.TraceContext)
+	sending.Mark(&sent)
 	sent.Offset = 41
 	sending.Sent(sent.Position, nil)
 	server.Answered(http.StatusOK, nil)

@@ -14,7 +14,6 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"hooklog/domain/call"
 	"hooklog/domain/record"
 	"hooklog/transport/telemetry"
 )
@@ -25,10 +24,7 @@ const (
 	unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 )
 
-var (
-	orders   = telemetry.Call{TraceID: "6789ab:abcdefghij", Last6: "6789ab", EventKey: "webhook.orders"}
-	accepted = call.Accepted{TraceID: orders.TraceID, EventKey: orders.EventKey}
-)
+var orders = telemetry.Call{TraceID: "6789ab:abcdefghij", Last6: "6789ab", EventKey: "webhook.orders"}
 
 // collector takes in what is exported, as a real one reads it off the wire.
 type collector struct {

@@ -57,7 +57,7 @@ func TestACallIsOneTrace(t *testing.T) {
 		"send svc.call":    2, // accepted and completed
 		"process svc.call": 2, "run webhook-traced-orders": 1,
 		"step event.listen": 1, "step convert.fromBase64": 1, "step iam.run.as": 1, "step webhook.get": 1, "step set": 1,
-		"send svc.command": 1,
+		"send svc.command": 1, "process svc.command": 1,
 	}
 	spans := h.await(of("webhook.last6", token[30:]), named(want))
 	byID, byName := map[string]span{}, map[string]span{}
@@ -90,7 +90,7 @@ func TestACallIsOneTrace(t *testing.T) {
 		parents := map[string]string{
 			receive: "", "send svc.event.webhook.traced.orders": receive, "process svc.call": "send svc.call",
 			"run webhook-traced-orders": "send svc.call", "step set": "run webhook-traced-orders",
-			"step webhook.get": "run webhook-traced-orders", "send svc.command": "step webhook.get",
+			"step webhook.get": "run webhook-traced-orders", "send svc.command": "step webhook.get", "process svc.command": "send svc.command",
 		}
 		for child, parent := range parents {
 			if got := byID[byName[child].ParentSpanID].Name; got != parent {

@@ -153,7 +153,7 @@ func (s *Steps) accept(ctx context.Context, step telemetry.Span, message *event.
 	}
 	rec.Time = s.Now().UTC().Truncate(time.Millisecond)
 	sending = place.Send(rec.Topic)
-	accepted.Mark(&rec, sending.TraceContext)
+	sending.Mark(&rec)
 	rec.Headers = append(rec.Headers, depth)
 	at, err = s.Journal.AppendWait(ctx, &rec)
 	sending.Sent(at, err)

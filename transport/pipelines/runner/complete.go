@@ -29,7 +29,7 @@ func (l *lane) complete(ctx context.Context, t *task, e ended, span telemetry.Sp
 		r, err = l.failed(t, e)
 	}
 	for wait := retryPause; err == nil; wait = min(2*wait, maxRetryPause) {
-		err = l.send(ctx, t, r, span)
+		err = l.send(ctx, r, span)
 		switch {
 		case err == nil:
 			return true
@@ -46,9 +46,9 @@ func (l *lane) complete(ctx context.Context, t *task, e ended, span telemetry.Sp
 }
 
 // send appends the completion below the run.
-func (l *lane) send(ctx context.Context, t *task, r record.Record, span telemetry.Span) error {
+func (l *lane) send(ctx context.Context, r record.Record, span telemetry.Span) error {
 	sending := span.Send(r.Topic)
-	t.call.Mark(&r, sending.TraceContext)
+	sending.Mark(&r)
 	at, err := l.Journal.AppendWait(ctx, &r)
 	sending.Sent(at, err)
 	return err
