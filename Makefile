@@ -70,6 +70,13 @@ test-keycloak: ## Run the identity suite on the own realm, Keycloak and oidc-pro
 	trap 'deploy/dev/oidcprovider/oidcprovider down; deploy/dev/keycloak/keycloak down' EXIT; \
 	set -x; go test -tags providers -count=1 -timeout 10m ./cmd/e2e/identity/...
 
+.PHONY: test-traces
+test-traces: ## Run the tracing suite with an OpenTelemetry collector
+	@HOOKLOG_TEST_COLLECTOR=$$(deploy/dev/collector/collector up); export HOOKLOG_TEST_COLLECTOR; \
+	trap 'deploy/dev/collector/collector down' EXIT; \
+	export HOOKLOG_TEST_SPANS=$(CURDIR)/.cache/collector/spans.json; \
+	set -x; go test -tags collector -count=1 -timeout 10m ./cmd/e2e/traces/...
+
 # BENCH takes more flags: make bench BENCH='-brokers 127.0.0.1:29092'.
 .PHONY: bench
 bench: ## Measure hooklog beside the least that could do its job
@@ -82,7 +89,7 @@ bench-micro: ## Run the micro benchmarks of the packages
 .PHONY: lint
 lint: $(GOLANGCI) ## Check format, code and modules
 	$(GOLANGCI) run ./...
-	go vet -tags faults,providers ./...
+	go vet -tags faults,providers,collector ./...
 	go mod verify
 	go mod tidy -diff
 

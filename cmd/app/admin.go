@@ -110,7 +110,7 @@ func ResetAdmin(ctx context.Context, cfg settings.Config, deps Deps) (err error)
 	if cfg.Embedded() && !hasLog(cfg) { // perhaps the wrong folder, which is left as it is
 		return fmt.Errorf("%s holds no log: %w", cfg.DataDir, errNoAdmin)
 	}
-	e, err := openEngine(ctx, cfg, deps, newStatus())
+	e, err := openEngine(ctx, cfg, deps, newStatus(), nil)
 	if err != nil {
 		return err
 	}

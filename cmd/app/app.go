@@ -27,6 +27,7 @@ import (
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded/window"
 	"hooklog/transport/pipelines/actions"
+	"hooklog/transport/telemetry"
 	"hooklog/transport/telemetry/metrics"
 )
 
@@ -59,25 +60,34 @@ type App struct {
 	actions *actions.Actions
 	near    *kafka.Near // reads events
 	status  *status
+	tracer  *telemetry.Tracer // nil when off
 	baseURL string
 	window  net.Addr // nil when off
+	// instance names this process, on the log and to a collector.
+	instance string
 }
 
 // Start recovers what is on the log, then serves. It returns when the service is
 // ready; ctx bounds the start only.
 func Start(ctx context.Context, cfg settings.Config, deps Deps) (_ *App, err error) {
-	a := &App{status: newStatus()}
+	a := &App{status: newStatus(), instance: uuid.NewString()}
+	if a.tracer, err = telemetry.Open(ctx, a.instance, deps.Log); err != nil {
+		return nil, err
+	}
 	if deps.metrics, err = metrics.New(metrics.Config{Version: deps.Version, Ready: a.ready, Log: deps.Log}); err != nil {
 		return nil, err
 	}
 	if a.fronts, err = listen(cfg, deps, a.status); err != nil {
+		a.tracer.Close()
 		return nil, err
 	}
 	a.baseURL = cfg.BaseURLAt(a.fronts.public.addr)
 	if err := a.open(ctx, cfg, deps); err != nil {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), hurry)
 		defer cancel()
-		return nil, errors.Join(err, a.fronts.close(ending))
+		err = errors.Join(err, a.fronts.close(ending))
+		a.tracer.Close()
+		return nil, err
 	}
 	a.fronts.public.serve(a.api.Handler())
 	if a.fronts.ops != nil {
@@ -92,7 +102,7 @@ func Start(ctx context.Context, cfg settings.Config, deps Deps) (_ *App, err err
 
 // open makes all that stands behind the listeners.
 func (a *App) open(ctx context.Context, cfg settings.Config, deps Deps) (err error) {
-	if a.engine, err = openEngine(ctx, cfg, deps, a.status); err != nil {
+	if a.engine, err = openEngine(ctx, cfg, deps, a.status, a.tracer); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
@@ -138,8 +148,7 @@ func (v gatesView) Current(ctx context.Context) error {
 func (a *App) openAPI() error {
 	e := a.engine
 	proxies := auth.Proxies{Trusted: e.cfg.TrustedNetworks(), Header: e.cfg.ProxyHeader}
-	instance := uuid.NewString()
-	id, err := a.openIdentity(instance, proxies)
+	id, err := a.openIdentity(a.instance, proxies)
 	if err != nil {
 		return err
 	}
@@ -151,6 +160,7 @@ func (a *App) openAPI() error {
 	}, commands.Deps{
 		Log:              e.deps.Log,
 		Now:              e.deps.Now,
+		Tracer:           e.tracer,
 		Journal:          e.log,
 		Registry:         e.registry,
 		Ring:             e.ring,
@@ -173,7 +183,7 @@ func (a *App) openAPI() error {
 		PollHold:      e.cfg.PollHold,
 		AppendTimeout: appendTimeout,
 		Limits:        call.Limits{Life: e.cfg.ResultLife, Deadline: e.cfg.ResultDeadline},
-		Instance:      instance,
+		Instance:      a.instance,
 		Proxies:       proxies,
 		BodyBudget:    e.cfg.BodyBudget,
 		WebhookRate:   e.cfg.WebhookRate,
@@ -182,6 +192,7 @@ func (a *App) openAPI() error {
 	}, httpapi.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
+		Tracer:         e.tracer,
 		Authenticate:   id.authenticator.Authenticate,
 		Realm:          id.realm,
 		RealmPrefix:    id.prefix,
@@ -270,5 +281,7 @@ func (a *App) Failed() <-chan error { return a.engine.failed }
 func (a *App) Stop(ctx context.Context) error {
 	a.status.drain()
 	a.api.Drain()
-	return errors.Join(a.fronts.close(ctx), a.engine.close())
+	err := errors.Join(a.fronts.close(ctx), a.engine.close())
+	a.tracer.Close() // last, so that all spans have ended
+	return err
 }

@@ -23,6 +23,7 @@ import (
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded"
 	"hooklog/transport/keyring"
+	"hooklog/transport/telemetry"
 )
 
 const (
@@ -54,6 +55,7 @@ type engine struct {
 	wishes   *fold.Runner // about sessions
 	lease    *fold.Lease  // of the commands; nil with an embedded log
 	status   *status
+	tracer   *telemetry.Tracer // nil when off
 
 	failed  chan error
 	closers []func() error
@@ -61,11 +63,12 @@ type engine struct {
 
 // openEngine recovers everything, in the order in which one thing needs the
 // other, and returns when the projections have reached the end of the log.
-func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status) (*engine, error) {
+func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status, tracer *telemetry.Tracer) (*engine, error) {
 	e, err := openBase(ctx, cfg, deps, st, false)
 	if err != nil {
 		return nil, err
 	}
+	e.tracer = tracer
 	if err := e.fold(ctx); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -204,6 +207,7 @@ func (e *engine) openProjections() error {
 	e.sessions = sessions.New(rows)
 	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
 	e.calls = fold.NewRunner(callViews(e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
+	e.traceFolds()
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -225,6 +229,16 @@ func (e *engine) openProjections() error {
 		return nil
 	})
 	return nil
+}
+
+// traceFolds makes the folds of calls and commands a part of their traces.
+func (e *engine) traceFolds() {
+	if e.tracer == nil {
+		return
+	}
+	for _, r := range []*fold.Runner{e.commands, e.calls} {
+		r.Traced(func(records []record.Record, began time.Time) { e.tracer.Folded(r.Name(), records, began) })
+	}
 }
 
 func (e *engine) runners() []*fold.Runner {

@@ -25,6 +25,7 @@ func (a *App) openActions(dispatcher *commands.Dispatcher) (err error) {
 	deps := actions.Deps{
 		Log:            e.deps.Log,
 		Now:            e.deps.Now,
+		Tracer:         e.tracer,
 		Commands:       dispatcher,
 		Registry:       e.registry,
 		Calls:          tracesView{e.traces, e.calls},
@@ -71,6 +72,7 @@ func (a *App) openRunner() error {
 	r, err := runner.New(runner.Config{Timeout: e.cfg.RunDeadline, Parallel: e.cfg.ParallelRuns}, runner.Deps{
 		Log:      e.deps.Log,
 		Now:      e.deps.Now,
+		Tracer:   e.tracer,
 		Consume:  e.consumeCalls,
 		Calls:    runsView{e.runs, e.calls},
 		Registry: registryView{e.registry, e.commands},

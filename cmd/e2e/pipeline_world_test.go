@@ -60,6 +60,7 @@ func TestPipelines(t *testing.T) {
 		"a held poll sees the end at once":                      heldPollSeesTheEnd,
 		"run.get":                                               getRuns,
 		"run.retry":                                             retryRuns,
+		"a call and its retries are one trace":                  stayInOneTrace,
 		"a deleted pipeline runs for calls accepted before":     deletedPipelineRuns,
 		"a new version runs for later calls only":               newVersionRuns,
 	}

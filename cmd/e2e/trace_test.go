@@ -143,6 +143,9 @@ func TestOneCallOnTheLog(t *testing.T) {
 			if life.Header("svc-type") != "call.accepted/1" || string(life.Key) != called.CorrelationID {
 				t.Errorf("key %q, headers %v", life.Key, life.Headers)
 			}
+			if life.TraceContext() != event.TraceContext() || life.Header("svc-trace-id") != called.TraceID || life.Header("svc-event-key") != hook.EventKey {
+				t.Errorf("the headers %v are not of the event's trace %v", life.Headers, event.TraceContext())
+			}
 			payload := strings.Trim(string(m.Payload[len(`{"origin":`):]), `"}`)
 			if !strings.Contains(string(ev.Value), payload) || strings.Contains(string(life.Value), payload) {
 				t.Errorf("payload %q must be in %s and not in %s", payload, ev.Value, life.Value)
@@ -192,6 +195,11 @@ func TestLogLines(t *testing.T) {
 			if n := s.executed("Webhook [" + traceID + "]: ERROR " + tt.reason); n != 1 {
 				t.Errorf("%d lines for %s in %s", n, traceID, s.logs)
 			}
+			for _, line := range s.executions() {
+				if trace, _ := line["trace_id"].(string); line["webhook_trace_id"] == traceID && len(trace) != 32 {
+					t.Errorf("the line has the trace %q", trace)
+				}
+			}
 		})
 	}
 	t.Run("structured fields stand beside the line", func(t *testing.T) {
@@ -202,9 +210,11 @@ func TestLogLines(t *testing.T) {
 		}
 		delete(line, "time")
 		delete(line, "duration_ms")
+		place := recordHeader(s.in(t).eventRecord(hook.EventKey, called.CorrelationID), "traceparent")
 		want := map[string]any{
 			"level": "INFO", "msg": "Webhook [" + called.TraceID + "]: OK", "webhook_trace_id": called.TraceID,
 			"event_key": hook.EventKey, "last6": hook.UUID[30:], "size": 1.0,
+			"trace_id": place[3:35], "span_id": place[36:52], // nothing is recorded, so the trace has one place
 		}
 		if diff := cmp.Diff(want, line); diff != "" {
 			t.Errorf("line (-want +got):\n%s", diff)

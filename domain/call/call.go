@@ -92,10 +92,14 @@ func newRecord(typ, id string, partition int32, at time.Time, value []byte) reco
 		Position: record.Position{Topic: record.TopicCall, Partition: partition},
 		Time:     at,
 		Key:      []byte(id),
-		Headers:  []record.Header{{Key: record.HeaderType, Value: []byte(typ)}},
+		Headers:  append(make([]record.Header, 0, headers), record.Header{Key: record.HeaderType, Value: []byte(typ)}),
 		Value:    value,
 	}
 }
+
+// headers is how many a record gets in the end: the type, and what whoever sends
+// it says of its trace.
+const headers = 4
 
 // Decode reads a record of svc.call: an Accepted, a Completed, a Retried or a
 // Rejected. An error means that the record is none, for ever.

@@ -14,6 +14,9 @@ type History struct {
 	Accepted
 	// Partition is that of the accepted record, where all others go.
 	Partition int32 `json:"partition"`
+	// Traceparent is where in the call's trace the accepted record was sent from;
+	// empty where an old record does not tell.
+	Traceparent string `json:"traceparent,omitempty"`
 	// Completions are the first of each listener and attempt, without their values.
 	Completions []Completed `json:"completions,omitempty"`
 	// Retries are those that opened an attempt.
@@ -133,5 +136,9 @@ func (h History) EncodeRow() ([]byte, error) {
 		return json.Marshal(h)
 	}
 	row = append(row[:len(row)-1], `,"partition":`...)
-	return append(strconv.AppendInt(row, int64(h.Partition), 10), '}'), nil
+	row = strconv.AppendInt(row, int64(h.Partition), 10)
+	if h.Traceparent != "" { // of hex digits and hyphens
+		row = append(append(append(row, `,"traceparent":"`...), h.Traceparent...), '"')
+	}
+	return append(row, '}'), nil
 }

@@ -91,6 +91,7 @@ func TestAHistoryKeepsEveryAttemptButNoValue(t *testing.T) {
 func TestTheSwiftRowOfAHistoryIsThatOfEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := call.History{Accepted: anyAccepted.Draw(t, "accepted"), Partition: rapid.Int32().Draw(t, "partition")}
+		h.Traceparent = rapid.SampledFrom([]string{"", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}).Draw(t, "traceparent")
 		want, err := json.Marshal(h)
 		if err != nil {
 			t.Fatal(err)

@@ -30,6 +30,8 @@ const (
 
 	HeaderTraceID = "svc-trace-id"
 	HeaderLast6   = "svc-last6"
+	// HeaderEventKey says which key the call of a record on svc.call is of.
+	HeaderEventKey = "svc-event-key"
 	// HeaderDepth counts the events that led to this one: a pipeline sends an event
 	// that starts another. Without it none did.
 	HeaderDepth = "svc-depth"

@@ -31,6 +31,7 @@ type Runner struct {
 	parked     atomic.Int64
 	goal       atomic.Int64
 	pause      time.Duration
+	trace      func(records []record.Record, began time.Time)
 
 	// Of Progress: the end that was seen last, and the time since made at which all
 	// that was on the log was folded.
@@ -50,6 +51,13 @@ func NewRunner(p Projection, s *store.Store, source Source, log *slog.Logger) *R
 // not be newer than that leaves the processors to the calls.
 func (r *Runner) Paced(pause time.Duration) *Runner {
 	r.pause = pause
+	return r
+}
+
+// Traced has f told of the records that were folded together since began. Those
+// that the log had at the start are not among them: whoever waited for them is gone.
+func (r *Runner) Traced(f func(records []record.Record, began time.Time)) *Runner {
+	r.trace = f
 	return r
 }
 
@@ -111,6 +119,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		if parts[i], err = r.recover(ctx, topic, int32(i)); err != nil {
 			return err
 		}
+		parts[i].traced = topic.Partitions[i].End
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, p := range parts {
@@ -135,6 +144,8 @@ type partition struct {
 	key  []byte
 	at   record.Position // of the next record
 	last checkpoint
+	// traced is the first offset that is told to trace.
+	traced int64
 }
 
 func (p *partition) run(ctx context.Context) error {
@@ -184,6 +195,7 @@ func (p *partition) collect(ctx context.Context, came int) {
 
 // fold applies records and moves the checkpoint in one batch, then notifies.
 func (p *partition) fold(records []record.Record) error {
+	began := p.began(records)
 	batch := &Batch{Batch: p.store.NewBatch(), projection: p.Name()}
 	committed, err := p.projection.Fold(batch, records)
 	next := p.last.after(&records[len(records)-1])
@@ -206,7 +218,18 @@ func (p *partition) fold(records []record.Record) error {
 		committed()
 	}
 	p.marks.set(p.at.Partition, next.Next)
+	if !began.IsZero() {
+		p.trace(records, began)
+	}
 	return nil
+}
+
+// began is the time, where somebody is told of the fold of the records.
+func (p *partition) began(records []record.Record) time.Time {
+	if p.trace == nil || records[0].Offset < p.traced {
+		return time.Time{}
+	}
+	return time.Now()
 }
 
 // admit gives the records that may be folded, and why the one behind them may

@@ -27,7 +27,7 @@ var _ fold.View[any] = (*Runs)(nil)
 func New(s *store.Store) *Runs { return &Runs{store: s} }
 
 // Schema implements fold.View.
-func (*Runs) Schema() int { return 2 }
+func (*Runs) Schema() int { return 3 }
 
 // Fold implements fold.View.
 func (*Runs) Fold(b *fold.Batch, records []fold.Decoded[any]) (func(), error) {
@@ -53,7 +53,7 @@ func accept(b *fold.Batch, a call.Accepted, r *record.Record) error {
 	if len(a.Listeners) == 0 && r.Header(record.HeaderDepth) == "" {
 		return nil
 	}
-	history, err := call.History{Accepted: a, Partition: r.Partition}.EncodeRow()
+	history, err := call.History{Accepted: a, Partition: r.Partition, Traceparent: r.TraceContext().String()}.EncodeRow()
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
+	"hooklog/transport/telemetry"
 )
 
 // Journal is the log to append to.
@@ -64,6 +65,7 @@ type Topics interface {
 type Deps struct {
 	Log      *slog.Logger
 	Now      func() time.Time
+	Tracer   *telemetry.Tracer // nil records nothing
 	Journal  Journal
 	Registry Registry
 	Runs     Runs
@@ -186,7 +188,11 @@ func (d *Dispatcher) decide(ctx context.Context, req Request, c change) (registr
 	}
 	outcomes, stop := d.Registry.Await(command.ID, command.Fingerprint)
 	defer stop()
-	if _, err := d.Journal.AppendWait(ctx, &rec); err != nil {
+	sending := req.Span.Send(rec.Topic)
+	sending.Mark(&rec)
+	at, err := d.Journal.AppendWait(ctx, &rec)
+	sending.Sent(at, err)
+	if err != nil {
 		return registry.Outcome{}, undecided(command.ID, err)
 	}
 	select {

@@ -43,7 +43,10 @@ func (d *Dispatcher) recordLook(req Request, failed error) {
 		d.Log.Error("Look was not recorded", "command", req.Command.Name, "error", err)
 		return
 	}
-	d.Journal.Append(&rec, func(_ record.Position, err error) {
+	sending := req.Span.Send(rec.Topic)
+	sending.Mark(&rec)
+	d.Journal.Append(&rec, func(at record.Position, err error) {
+		sending.Sent(at, err)
 		if err != nil {
 			d.Log.Warn("Look was not recorded", "command", req.Command.Name, "principal", req.Caller.Principal, "error", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
 	"hooklog/domain/registry"
+	"hooklog/transport/telemetry"
 )
 
 // PipelineRun is a pipeline that a caller was allowed to run.
@@ -29,6 +30,8 @@ type PipelineRun struct {
 	Source     []byte
 	// Body is what it begins with, as JSON.
 	Body json.RawMessage
+	// Span is what the run is below.
+	Span telemetry.Span
 }
 
 // maxNesting is how deep pipelines may run each other.
@@ -64,7 +67,7 @@ func (d *Dispatcher) runStored(ctx context.Context, req Request) (any, error) {
 		return nil, err
 	}
 	return d.run(ctx, PipelineRun{
-		Caller: req.Caller, CommandID: c.id, Source: source, Body: body,
+		Caller: req.Caller, CommandID: c.id, Source: source, Body: body, Span: req.Span,
 		Name: outcome.Pipeline.Name, Version: outcome.Pipeline.Version,
 		Owner: outcome.Pipeline.Owner(), OwnerRoles: outcome.Pipeline.OwnerRoles, Put: outcome.Pipeline.Updated,
 	})
@@ -79,7 +82,7 @@ func (d *Dispatcher) RunSource(ctx context.Context, req Request, source []byte) 
 	if _, err := d.decideInTime(ctx, req, c); err != nil {
 		return nil, err
 	}
-	return d.run(ctx, PipelineRun{Caller: req.Caller, CommandID: c.id, Source: source, Body: json.RawMessage("null")})
+	return d.run(ctx, PipelineRun{Caller: req.Caller, CommandID: c.id, Source: source, Body: json.RawMessage("null"), Span: req.Span})
 }
 
 func (d *Dispatcher) decideInTime(ctx context.Context, req Request, c change) (registry.Outcome, error) {

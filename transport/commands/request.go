@@ -8,6 +8,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
+	"hooklog/transport/telemetry"
 )
 
 // Caller is who runs a command, as authentication found out.
@@ -39,4 +40,6 @@ type Request struct {
 	// CommandID, when given, is the id of the command itself: that of a pipeline's
 	// step, which gets the first outcome when the run is repeated.
 	CommandID string
+	// Span is what the records of the command are sent below.
+	Span telemetry.Span
 }

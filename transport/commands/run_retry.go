@@ -12,6 +12,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
+	"hooklog/transport/telemetry"
 )
 
 // retryRuns has the failed pipelines of a call run once more. The fold of the
@@ -92,7 +93,7 @@ func (d *Dispatcher) reopen(ctx context.Context, req Request, commandID string, 
 			if err := d.Registry.Policy().Allow(req.Caller.subject(), req.Command.Name, call.PipelineName(listener)); err != nil {
 				return err
 			}
-			at, err := d.retry(ctx, req, commandID, history.Partition, run)
+			at, err := d.retry(ctx, req, commandID, history, run)
 			if err != nil {
 				return undecided(commandID, err)
 			}
@@ -113,8 +114,9 @@ func (d *Dispatcher) reopen(ctx context.Context, req Request, commandID string, 
 	return nil
 }
 
-// retry asks for the attempt behind the run.
-func (d *Dispatcher) retry(ctx context.Context, req Request, commandID string, partition int32, run call.Run) (record.Position, error) {
+// retry asks for the attempt behind the run. It is a part of the call's life, so
+// it is sent in the call's trace, not in the command's.
+func (d *Dispatcher) retry(ctx context.Context, req Request, commandID string, history call.History, run call.Run) (record.Position, error) {
 	rec, err := call.Retried{
 		CorrelationID: run.Call.CorrelationID,
 		Listener:      run.Listener,
@@ -122,11 +124,17 @@ func (d *Dispatcher) retry(ctx context.Context, req Request, commandID string, p
 		By:            req.Caller.Principal,
 		CommandID:     commandID,
 		Time:          d.Now().UTC().Truncate(time.Millisecond),
-	}.Encode(partition)
+	}.Encode(history.Partition)
 	if err != nil {
 		return record.Position{}, err
 	}
-	return d.Journal.AppendWait(ctx, &rec)
+	place := d.Tracer.At(record.ParseTraceContext(history.Traceparent),
+		telemetry.Call{TraceID: history.TraceID, Last6: history.Last6, EventKey: history.EventKey})
+	sending := place.Send(rec.Topic)
+	sending.Mark(&rec)
+	at, err := d.Journal.AppendWait(ctx, &rec)
+	sending.Sent(at, err)
+	return at, err
 }
 
 func errNoRuns() error {

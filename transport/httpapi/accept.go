@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
 	"hooklog/domain/webhook"
+	"hooklog/transport/telemetry"
 )
 
 // accept puts the call on the log: first the event, then the accepted record
@@ -20,17 +20,18 @@ import (
 // not stop it half-way.
 func (a *API) accept(d *delivery, r *http.Request) error {
 	received := d.started.UTC().Truncate(time.Millisecond)
-	ev, err := a.eventRecord(d, r, received)
+	ev, sending, err := a.eventRecord(d, r, received)
 	if err != nil {
 		return err
 	}
 	ctx := a.appends.context()
 	at, err := a.deps.Events.AppendHeld(ctx, ev, d.claim.share())
+	sending.Sent(at, err)
 	if err != nil {
 		return notOnLog(err)
 	}
 	d.stages.logged = a.deps.Now()
-	accepted, err := call.Accepted{
+	accepted := call.Accepted{
 		CorrelationID: d.correlationID,
 		TraceID:       d.traceID,
 		EventKey:      d.gate.EventKey,
@@ -41,19 +42,25 @@ func (a *API) accept(d *delivery, r *http.Request) error {
 		Address:       d.address.String(),
 		Event:         call.EventAt(at, record.ContentDigest(ev.Headers, ev.Value)),
 		Listeners:     d.listeners,
-	}.Encode(call.Partition(d.correlationID, a.deps.CallPartitions()))
+	}
+	rec, err := accepted.Encode(call.Partition(d.correlationID, a.deps.CallPartitions()))
 	if err != nil {
 		return err
 	}
-	accepted.Time = d.stages.logged.UTC().Truncate(time.Millisecond)
-	if _, err := a.deps.Calls.AppendHeld(ctx, &accepted, d.claim.share()); err != nil {
+	rec.Time = d.stages.logged.UTC().Truncate(time.Millisecond)
+	sending = d.span.Send(rec.Topic)
+	sending.Mark(&rec)
+	at, err = a.deps.Calls.AppendHeld(ctx, &rec, d.claim.share())
+	sending.Sent(at, err)
+	if err != nil {
 		return notOnLog(err)
 	}
 	d.stages.accepted = a.deps.Now()
 	return nil
 }
 
-func (a *API) eventRecord(d *delivery, r *http.Request, received time.Time) (*record.Record, error) {
+// eventRecord gives the event and the span in which it is sent.
+func (a *API) eventRecord(d *delivery, r *http.Request, received time.Time) (*record.Record, telemetry.Span, error) {
 	c := event.Call{
 		EventKey:      d.gate.EventKey,
 		TraceID:       d.traceID,
@@ -70,14 +77,16 @@ func (a *API) eventRecord(d *delivery, r *http.Request, received time.Time) (*re
 	}
 	value, err := d.encode(&c)
 	if err != nil {
-		return nil, err
+		return nil, telemetry.Span{}, err
 	}
+	topic := record.EventTopic(d.gate.EventKey)
+	sending := d.span.Send(topic)
 	return &record.Record{
-		Position: record.Position{Topic: record.EventTopic(d.gate.EventKey)},
+		Position: record.Position{Topic: topic},
 		Time:     received,
-		Headers:  event.Headers(&c, event.Meta{BaseURL: a.cfg.BaseURL, Last6: d.gate.Last6, Traceparent: newTraceparent()}),
+		Headers:  event.Headers(&c, event.Meta{BaseURL: a.cfg.BaseURL, Last6: d.gate.Last6, Traceparent: sending.String()}),
 		Value:    value,
-	}, nil
+	}, sending, nil
 }
 
 // recordRoom is what a call takes beside its message: the headers of the event
@@ -127,16 +136,4 @@ func newTraceID(last6 string) string {
 	var random [call.RandomIDLength]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return call.NewTraceID(last6, random)
-}
-
-// newTraceparent begins a W3C trace that is not sampled: version 00, 16 bytes of
-// trace id, 8 of span id, flags 00.
-func newTraceparent() string {
-	var random [24]byte
-	_, _ = rand.Read(random[:]) // never fails
-	b := make([]byte, 0, 55)
-	b = append(b, "00-"...)
-	b = append(hex.AppendEncode(b, random[:16]), '-')
-	b = append(hex.AppendEncode(b, random[16:]), "-00"...)
-	return string(b)
 }

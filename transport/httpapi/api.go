@@ -17,6 +17,7 @@ import (
 	"hooklog/domain/webhook"
 	"hooklog/transport/auth"
 	"hooklog/transport/commands"
+	"hooklog/transport/telemetry"
 )
 
 // Config is the values that answers depend on.
@@ -91,6 +92,8 @@ type Values interface {
 type Deps struct {
 	Log *slog.Logger
 	Now func() time.Time
+	// Tracer records calls and commands; nil records none.
+	Tracer *telemetry.Tracer
 	// Authenticate finds out who runs a management command.
 	Authenticate func(r *http.Request) (commands.Caller, error)
 	// Realm serves the own realm below RealmPrefix; nil where there is none.

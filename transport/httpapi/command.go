@@ -15,12 +15,8 @@ const maxIdempotencyKey = 255
 // command runs a management command. Who calls is asked before anything that
 // the caller sent is looked at.
 func (a *API) command(c catalog.Command) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		caller, err := a.caller(r)
-		if err != nil {
-			return err
-		}
-		req := commands.Request{Caller: caller, Command: c}
+	return a.asCaller(commandPath+"/"+c.Name, func(w http.ResponseWriter, r *http.Request, req commands.Request) error {
+		req.Command = c
 		given, err := parameters(w, r)
 		if err != nil {
 			return err
@@ -44,6 +40,22 @@ func (a *API) command(c catalog.Command) handler {
 			return err
 		}
 		return writeAnswer(w, c.Name, answer)
+	})
+}
+
+// asCaller answers callers who are known, each request in a span of its own. Those
+// who are not leave none: they would fill the collector with what they like.
+func (a *API) asCaller(path string, handle func(http.ResponseWriter, *http.Request, commands.Request) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		began := a.deps.Now()
+		caller, err := a.caller(r)
+		if err != nil {
+			return err
+		}
+		span := a.deps.Tracer.Command(r, path, began)
+		err = handle(w, r, commands.Request{Caller: caller, Span: span})
+		span.Answered(http.StatusOK, err)
+		return err
 	}
 }
 

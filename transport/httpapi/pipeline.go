@@ -18,13 +18,8 @@ const (
 
 // pipeline runs the pipeline of the body once, as the caller, and answers its
 // final body. In policies and on the log it is pipeline.run.
-func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
-	caller, err := a.caller(r)
-	if err != nil {
-		return err
-	}
-	run, _ := catalog.Lookup(catalog.PipelineRun)
-	req := commands.Request{Caller: caller, Command: run}
+func (a *API) pipeline(w http.ResponseWriter, r *http.Request, req commands.Request) (err error) {
+	req.Command, _ = catalog.Lookup(catalog.PipelineRun)
 	if req.IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hooklog/domain/fault"
+	"hooklog/domain/record"
 	"hooklog/domain/webhook"
 )
 
@@ -26,6 +27,7 @@ type refusal struct {
 	cause   error
 	traceID string
 	gate    webhook.Gate
+	place   record.TraceContext
 }
 
 func (e *refusal) Error() string { return e.cause.Error() }
@@ -62,6 +64,8 @@ func (a *API) logRefusal(r *http.Request, refused *refusal, f *fault.Error) {
 	level := slog.LevelWarn
 	attrs := []slog.Attr{
 		slog.String("webhook_trace_id", refused.traceID),
+		slog.String("trace_id", refused.place.Trace()),
+		slog.String("span_id", refused.place.Span()),
 		slog.String("event_key", refused.gate.EventKey),
 		slog.String("last6", refused.gate.Last6),
 	}

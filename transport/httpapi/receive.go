@@ -14,6 +14,7 @@ import (
 	"hooklog/domain/refused"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
+	"hooklog/transport/telemetry"
 )
 
 const (
@@ -37,6 +38,7 @@ type delivery struct {
 	content  content
 
 	traceID       string
+	span          telemetry.Span // begins when the webhook is known
 	correlationID string
 	redirect      bool
 	listeners     []string
@@ -59,6 +61,7 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
 	d := delivery{started: a.deps.Now(), address: a.cfg.Proxies.Address(r), claim: a.budget.claim()}
 	defer d.release()
 	if err := a.deliver(&d, w, r); err != nil {
+		d.span.Answered(0, err)
 		a.refusals.Count(refused.NetworkOf(d.address), fault.From(err).Kind)
 		a.observe(&d, err)
 		return err
@@ -69,11 +72,13 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) error {
 	if d.redirect {
 		a.observe(&d, nil)
 		a.redirectToResult(w, d.correlationID)
+		d.span.Answered(http.StatusFound, nil)
 		return nil
 	}
 	result := a.firstResult(r.Context(), &d)
 	a.observe(&d, nil)
 	write(w, http.StatusOK, contentJSON, result.AppendJSON(make([]byte, 0, resultRoom+len(result.Value))))
+	d.span.Answered(http.StatusOK, nil)
 	return nil
 }
 
@@ -85,8 +90,9 @@ func (a *API) deliver(d *delivery, w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	d.traceID = newTraceID(d.gate.Last6)
+	d.span = a.deps.Tracer.Receive(r, receivePath, d.started, telemetry.Call{TraceID: d.traceID, Last6: d.gate.Last6, EventKey: d.gate.EventKey})
 	if err := a.take(d, w, r); err != nil {
-		return &refusal{cause: err, traceID: d.traceID, gate: d.gate}
+		return &refusal{cause: err, traceID: d.traceID, gate: d.gate, place: d.span.TraceContext}
 	}
 	return nil
 }
@@ -186,6 +192,8 @@ func (a *API) logExecution(ctx context.Context, d *delivery) {
 	line := slog.NewRecord(now, slog.LevelInfo, "Webhook ["+d.traceID+"]: OK", 0)
 	line.AddAttrs(
 		slog.String("webhook_trace_id", d.traceID),
+		slog.String("trace_id", d.span.Trace()),
+		slog.String("span_id", d.span.Span()),
 		slog.String("event_key", d.gate.EventKey),
 		slog.String("last6", d.gate.Last6),
 		slog.Int("size", d.content.size),

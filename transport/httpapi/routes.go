@@ -46,7 +46,7 @@ func (a *API) publicRoutes() []route {
 	}
 	return append(routes,
 		route{path: commandPath + "/{command}", handle: unknownCommand, instance: commandPath},
-		route{path: pipelinePath, methods: []string{http.MethodPost}, handle: a.counted(catalog.PipelineRun, a.pipeline)},
+		route{path: pipelinePath, methods: []string{http.MethodPost}, handle: a.counted(catalog.PipelineRun, a.asCaller(pipelinePath, a.pipeline))},
 		route{path: resultPath, methods: []string{http.MethodGet}, handle: a.result},
 		route{path: "/api/v3/openapi.yaml", methods: []string{http.MethodGet}, handle: document(openAPIDocument)},
 		route{path: "/api/v3/asyncapi.yaml", methods: []string{http.MethodGet}, handle: document(asyncAPIDocument)},

@@ -28,6 +28,7 @@ func DoHTTPRequest(ctx context.Context, client *outbound.Client, call StepCall) 
 	if err != nil {
 		return nil, err
 	}
+	request.Traceparent = call.Span.String()
 	answer, err := client.Do(ctx, request)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
+	"hooklog/transport/telemetry"
 )
 
 // Run is one run of a program.
@@ -25,6 +26,8 @@ type Run struct {
 	Timeout time.Duration
 	// Log takes what the steps log.
 	Log *slog.Logger
+	// Span is the run's, which the steps are below.
+	Span telemetry.Span
 }
 
 // Steps carries out what the language itself does not know.
@@ -53,6 +56,8 @@ type StepCall struct {
 	Body   any
 	// User is whom the step runs as.
 	User string
+	// Span is the step's: what it sends is below it.
+	Span telemetry.Span
 }
 
 // Outcome is what a run came to. A run that failed has the steps up to there.

@@ -7,12 +7,14 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
+	"hooklog/transport/telemetry"
 )
 
 // step carries out one step as its options say, and keeps its record.
 func (r *run) step(ctx context.Context, s *step) error {
 	record := call.Step{Path: s.path, Command: s.command.Name, User: r.user, Started: time.Now().UTC()}
-	err := r.carryOut(ctx, s, &record)
+	span := r.Span.Step(s.path, s.command.Name)
+	err := r.carryOut(ctx, s, &record, span)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -20,6 +22,7 @@ func (r *run) step(ctx context.Context, s *step) error {
 		record.Error = cut(fault.From(err).Detail)
 		err = named(err, "Step %s (%s) at %s", s.path, s.command.Name, s.at)
 	}
+	span.End(err)
 	record.Finished = time.Now().UTC()
 	r.records = append(r.records, record)
 	if s.onError.ignore && ctx.Err() == nil {
@@ -28,7 +31,7 @@ func (r *run) step(ctx context.Context, s *step) error {
 	return err
 }
 
-func (r *run) carryOut(ctx context.Context, s *step, record *call.Step) error {
+func (r *run) carryOut(ctx context.Context, s *step, record *call.Step, span telemetry.Span) error {
 	// A step without expression must not outlive the run either.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -42,6 +45,7 @@ func (r *run) carryOut(ctx context.Context, s *step, record *call.Step) error {
 	if err != nil {
 		return err
 	}
+	c.Span = span
 	v, err := r.tries(ctx, s, c, record)
 	if err != nil || s.command.Passes {
 		return err

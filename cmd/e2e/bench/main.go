@@ -65,6 +65,7 @@ var roles = map[string]func(config []byte) error{
 	"hooklog": serveHooklog,
 	"load":    generateLoad,
 	"consume": consume,
+	"sink":    serveSink,
 }
 
 func role() string {
@@ -115,6 +116,7 @@ var parts = []part{
 	{"commands", benchCommands},
 	{"identity", benchIdentity},
 	{"pipelines", benchPipelines},
+	{"tracing", benchTracing},
 	{"rebuild", benchRebuild},
 	{"traces", benchTraces},
 	{"kafka", benchKafka},
@@ -128,7 +130,7 @@ func readPlan() (plan, error) {
 	}
 	short := flag.Bool("short", false, "measure less, in under 40 s")
 	brokers := flag.String("brokers", "", "measure on these Kafka brokers too, host:port, separated by commas; they must hold no hooklog")
-	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, rebuild, traces or kafka")
+	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, tracing, rebuild, traces or kafka")
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder for the logs; its disk is what sync measures")
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -21,6 +21,8 @@ import (
 type hooklogConfig struct {
 	Log     logAt
 	KeyRing string
+	// Collector is where every call's spans go; empty means that there are none.
+	Collector string
 }
 
 // serveHooklog is the role of hooklog as it is: projections running, a log line
@@ -43,6 +45,7 @@ func serveHooklog(config []byte) error {
 	if err := set.Validate(); err != nil {
 		return err
 	}
+	trace(cfg.Collector)
 	began, cpu := time.Now(), ownCPU()
 	running, err := app.Start(context.Background(), set, app.Deps{
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Out: io.Discard, Now: time.Now,

@@ -18,6 +18,7 @@ import (
 	"hooklog/domain/record"
 	"hooklog/transport/commands"
 	"hooklog/transport/pipelines/outbound"
+	"hooklog/transport/telemetry"
 )
 
 // Commands carries out the commands of the catalog.
@@ -67,6 +68,7 @@ type Ring interface {
 type Deps struct {
 	Log      *slog.Logger
 	Now      func() time.Time
+	Tracer   *telemetry.Tracer // nil records nothing
 	Commands Commands
 	Registry Registry
 	Calls    Calls
@@ -138,7 +140,7 @@ type Origin struct {
 
 // Trigger is the event that started a run.
 type Trigger struct {
-	EventKey, TraceID, Last6, Traceparent string
+	EventKey, TraceID, Last6 string
 	// Accepted is where the accepted record of the call lies.
 	Accepted record.Position
 	// Depth counts the events that led to this one.

@@ -8,6 +8,7 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/transport/commands"
 	"hooklog/transport/pipelines"
+	"hooklog/transport/telemetry"
 )
 
 // Adhoc runs a pipeline as a caller, who was allowed to, and gives its final body.
@@ -31,11 +32,13 @@ func (a *Actions) Adhoc(ctx context.Context, run commands.PipelineRun) (any, err
 	if trace, nested := ctx.Value(traceKey{}).(Trigger); nested {
 		steps.trace = trace
 	}
+	span := run.Span.Run(telemetry.Run{Pipeline: run.Name, Version: run.Version, Attempt: 1})
 	ended := a.Observe(run.Name)
 	outcome, err := program.Run(ctx, pipelines.Run{
 		Body: body, User: steps.caller(), Timeout: a.cfg.Timeout,
-		Log: a.Log.With("pipeline", run.Name),
+		Log: a.Log.With("pipeline", run.Name), Span: span,
 	}, steps)
+	span.End(err)
 	ended(outcome.Steps, err)
 	if err != nil {
 		return nil, err

@@ -29,17 +29,19 @@ func (s *Steps) sendMessage(ctx context.Context, user access.Subject, c pipeline
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "payload has no form in JSON")
 	}
+	sending := c.Span.Send(topic)
 	message := &record.Record{
 		Position: record.Position{Topic: topic},
 		Time:     s.Now().UTC().Truncate(time.Millisecond),
 		Headers: []record.Header{
 			{Key: "content-type", Value: []byte(kind)},
 			{Key: record.HeaderTraceID, Value: []byte(s.trace.TraceID)},
-			{Key: record.HeaderTraceparent, Value: []byte(s.trace.Traceparent)},
+			{Key: record.HeaderTraceparent, Value: []byte(sending.String())},
 		},
 		Value: value,
 	}
-	_, err = s.Journal.AppendWait(ctx, message)
+	at, err := s.Journal.AppendWait(ctx, message)
+	sending.Sent(at, err)
 	return map[string]any{"key": topic, "traceId": s.trace.TraceID}, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 	"hooklog/transport/pipelines"
+	"hooklog/transport/telemetry"
 )
 
 // maxDepth is how many events may lead to one another: pipelines that send what
@@ -74,7 +74,7 @@ func (s *Steps) sendEvent(ctx context.Context, user access.Subject, c pipelines.
 		Received: s.Now().UTC().Truncate(time.Millisecond), Method: call.MethodSent, ContentType: "application/json",
 		PayloadType: webhook.Raw, Body: payload,
 	}
-	if err := s.accept(ctx, message); err != nil {
+	if err := s.accept(ctx, c.Span, message); err != nil {
 		return nil, err
 	}
 	return sent{key, s.trace.TraceID, id}, nil
@@ -101,32 +101,32 @@ func (s *Steps) correlationID(commandID string) string {
 // newTrace is what the events follow that a caller's pipeline sends.
 func newTrace(commandID string) Trigger {
 	var random [call.RandomIDLength]byte
-	var parent [24]byte
 	_, _ = rand.Read(random[:]) // never fails
-	_, _ = rand.Read(parent[:])
 	last6 := commandID[max(0, len(commandID)-6):]
-	return Trigger{
-		TraceID: call.NewTraceID(last6, random), Last6: last6,
-		Traceparent: fmt.Sprintf("00-%x-%x-00", parent[:16], parent[16:]),
-	}
+	return Trigger{TraceID: call.NewTraceID(last6, random), Last6: last6}
 }
 
-func (s *Steps) accept(ctx context.Context, message *event.Call) error {
+// accept sends below the step, as a call of its own.
+func (s *Steps) accept(ctx context.Context, step telemetry.Span, message *event.Call) error {
 	after := s.trace
+	place := s.Tracer.At(step.TraceContext, telemetry.Call{TraceID: after.TraceID, Last6: after.Last6, EventKey: message.EventKey})
 	value, err := event.Encode(message, secret.Token{})
 	if err != nil {
 		return err
 	}
+	topic := record.EventTopic(message.EventKey)
+	sending := place.Send(topic)
 	depth := record.Header{Key: record.HeaderDepth, Value: strconv.AppendInt(nil, int64(after.Depth+1), 10)}
 	ev := &record.Record{
-		Position: record.Position{Topic: record.EventTopic(message.EventKey)},
+		Position: record.Position{Topic: topic},
 		Time:     message.Received,
 		Headers: append(event.Headers(message, event.Meta{
-			BaseURL: s.cfg.BaseURL, Last6: after.Last6, Traceparent: after.Traceparent,
+			BaseURL: s.cfg.BaseURL, Last6: after.Last6, Traceparent: sending.String(),
 		}), depth),
 		Value: value,
 	}
 	at, err := s.Topics.AppendHeld(ctx, ev, func() {})
+	sending.Sent(at, err)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Steps) accept(ctx context.Context, message *event.Call) error {
 	if s.origin.Trigger == nil {
 		partition = call.Partition(message.CorrelationID, s.CallPartitions())
 	}
-	accepted, err := call.Accepted{
+	accepted := call.Accepted{
 		CorrelationID: message.CorrelationID,
 		TraceID:       message.TraceID,
 		EventKey:      message.EventKey,
@@ -146,12 +146,16 @@ func (s *Steps) accept(ctx context.Context, message *event.Call) error {
 		Size:          len(message.Body),
 		Event:         call.EventAt(at, record.ContentDigest(ev.Headers, ev.Value)),
 		Listeners:     s.Registry.Listeners(message.EventKey),
-	}.Encode(partition)
+	}
+	rec, err := accepted.Encode(partition)
 	if err != nil {
 		return err
 	}
-	accepted.Time = s.Now().UTC().Truncate(time.Millisecond)
-	accepted.Headers = append(accepted.Headers, depth)
-	_, err = s.Journal.AppendWait(ctx, &accepted)
+	rec.Time = s.Now().UTC().Truncate(time.Millisecond)
+	sending = place.Send(rec.Topic)
+	sending.Mark(&rec)
+	rec.Headers = append(rec.Headers, depth)
+	at, err = s.Journal.AppendWait(ctx, &rec)
+	sending.Sent(at, err)
 	return err
 }

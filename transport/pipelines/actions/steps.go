@@ -175,7 +175,7 @@ func (s *Steps) command(ctx context.Context, subject access.Subject, c pipelines
 	caller := s.origin.Caller
 	caller.Effective, caller.Roles = subject.Principal, subject.Roles
 	ctx = context.WithValue(ctx, traceKey{}, s.trace)
-	return s.Commands.Run(ctx, commands.Request{Caller: caller, Command: command, Args: args, CommandID: s.issue(c)})
+	return s.Commands.Run(ctx, commands.Request{Caller: caller, Command: command, Args: args, CommandID: s.issue(c), Span: c.Span})
 }
 
 // textOf is a parameter as texts carry it; the catalog of steps has no others.

@@ -195,7 +195,7 @@ func triggered(owner string) actions.Origin {
 		Call: parent, Pipeline: "p", Version: 2, Attempt: 1,
 		Caller: commands.Caller{Principal: access.Anonymous}, Owner: owner, Put: putAt,
 		Trigger: &actions.Trigger{
-			EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef", Traceparent: "00-1-2-00",
+			EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef",
 			Accepted: record.Position{Topic: record.TopicCall, Partition: 5, Offset: 17},
 		},
 	}

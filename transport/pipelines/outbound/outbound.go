@@ -30,6 +30,8 @@ const (
 
 	maxURL          = 8 << 10
 	maxAnswerHeader = 64 << 10
+
+	headerTraceparent = "Traceparent" // as net/http writes it
 )
 
 // Methods are the methods that may be sent.
@@ -110,6 +112,8 @@ type Request struct {
 	URL    string
 	Header map[string]string
 	Body   []byte
+	// Traceparent goes with the request, unless it has one of its own.
+	Traceparent string
 }
 
 // Answer is what came back.
@@ -173,6 +177,9 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	req, err := http.NewRequestWithContext(ctx, r.Method, u.String(), bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the request cannot be made")
+	}
+	if _, given := header[headerTraceparent]; !given && r.Traceparent != "" {
+		header[headerTraceparent] = []string{r.Traceparent}
 	}
 	req.Header = header
 	return req, nil

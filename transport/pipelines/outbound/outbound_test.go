@@ -261,3 +261,26 @@ func TestRequestsAreObserved(t *testing.T) {
 		t.Errorf("observed %q", seen)
 	}
 }
+
+func TestARequestCarriesItsTrace(t *testing.T) {
+	const ours, own = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-00"
+	c, url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Join(r.Header.Values("traceparent"), " "))
+	})
+	for name, tt := range map[string]struct {
+		request outbound.Request
+		want    string
+	}{
+		"where the run has one":            {outbound.Request{Traceparent: ours}, ours},
+		"but the pipeline's own counts":    {outbound.Request{Traceparent: ours, Header: map[string]string{"TraceParent": own}}, own},
+		"and none where there is no trace": {outbound.Request{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.request.Method, tt.request.URL = "GET", url
+			answer, err := c.Do(t.Context(), tt.request)
+			if err != nil || string(answer.Body) != tt.want {
+				t.Errorf("sent %q, %v", answer.Body, err)
+			}
+		})
+	}
+}

@@ -10,12 +10,13 @@ import (
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
 	"hooklog/transport/pipelines"
+	"hooklog/transport/telemetry"
 )
 
 // complete puts the end of a run on the log, however long that takes, and reports
 // whether it is there. It is not when the partition is lost: then nothing is said
 // of the run, which somebody else makes again.
-func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
+func (l *lane) complete(ctx context.Context, t *task, e ended, span telemetry.Span) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -28,7 +29,7 @@ func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
 		r, err = l.failed(t, e)
 	}
 	for wait := retryPause; err == nil; wait = min(2*wait, maxRetryPause) {
-		_, err = l.Journal.AppendWait(ctx, &r)
+		err = l.send(ctx, r, span)
 		switch {
 		case err == nil:
 			return true
@@ -42,6 +43,15 @@ func (l *lane) complete(ctx context.Context, t *task, e ended) bool {
 		}
 	}
 	return false
+}
+
+// send appends the completion below the run.
+func (l *lane) send(ctx context.Context, r record.Record, span telemetry.Span) error {
+	sending := span.Send(r.Topic)
+	sending.Mark(&r)
+	at, err := l.Journal.AppendWait(ctx, &r)
+	sending.Sent(at, err)
+	return err
 }
 
 // failed is the completion of a run whose result the log can never take.

@@ -132,14 +132,15 @@ func (l *lane) tasks(r *record.Record, decoded any) []task {
 		case r.Header(record.HeaderDepth) != "":
 			doubt = r.Offset
 		}
+		from := r.TraceContext()
 		tasks := make([]task, len(c.Listeners))
 		for i, listener := range c.Listeners {
-			tasks[i] = task{call: c, at: r.Position, listener: listener, attempt: 1, doubt: doubt}
+			tasks[i] = task{call: c, at: r.Position, listener: listener, attempt: 1, doubt: doubt, from: from}
 		}
 		return tasks
 	case call.Retried:
 		id := call.Accepted{CorrelationID: c.CorrelationID}
-		return []task{{call: id, at: r.Position, listener: c.Listener, attempt: c.Attempt, retry: &c, doubt: max(r.Offset, l.claim.End()-1)}}
+		return []task{{call: id, at: r.Position, listener: c.Listener, attempt: c.Attempt, retry: &c, doubt: max(r.Offset, l.claim.End()-1), from: r.TraceContext()}}
 	}
 	return nil
 }

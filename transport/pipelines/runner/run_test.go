@@ -30,7 +30,7 @@ func TestACallIsRunForEachOfItsListeners(t *testing.T) {
 		w.put(w.stored, "two", 1, doing)
 		w.do = func(_ context.Context, o actions.Origin, c pipelines.StepCall) (any, error) {
 			want := actions.Trigger{
-				EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef", Traceparent: "00-1-2-00",
+				EventKey: "webhook.a", TraceID: "abcdef:aaaaaaaaaa", Last6: "abcdef",
 				Accepted: record.Position{Topic: record.TopicCall, Offset: o.Trigger.Accepted.Offset},
 			}
 			if *o.Trigger != want || o.Owner != "ada" || !o.Put.Equal(putAt) || o.Caller.Principal != "anonymousUser" || c.User != "anonymousUser" {

@@ -21,6 +21,7 @@ import (
 	"hooklog/domain/secret"
 	"hooklog/transport/pipelines"
 	"hooklog/transport/pipelines/actions"
+	"hooklog/transport/telemetry"
 )
 
 // Claim is a partition of svc.call that this member was given.
@@ -73,6 +74,7 @@ type Steps interface {
 type Deps struct {
 	Log      *slog.Logger
 	Now      func() time.Time
+	Tracer   *telemetry.Tracer // nil records nothing
 	Consume  Consume
 	Calls    Calls
 	Registry Registry

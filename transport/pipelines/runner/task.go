@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"hooklog/domain/access"
@@ -16,6 +15,7 @@ import (
 	"hooklog/transport/commands"
 	"hooklog/transport/pipelines"
 	"hooklog/transport/pipelines/actions"
+	"hooklog/transport/telemetry"
 )
 
 const (
@@ -42,6 +42,8 @@ type task struct {
 	// doubt is the offset up to which the fold must be asked whether the run is
 	// due; negative means that it is.
 	doubt int64
+	// from is where in the call's trace the record was sent from that asks for it.
+	from record.TraceContext
 }
 
 // handle makes the run that a task asks for, if it is due, and reports whether
@@ -62,11 +64,21 @@ func (l *lane) handle(ctx context.Context, t task) bool {
 		return false
 	}
 	defer release()
-	name, _, _ := strings.Cut(t.listener, "@")
-	observe := l.Observe(name)
-	e := l.run(ctx, &t)
+	span := l.begin(&t)
+	observe := l.Observe(call.PipelineName(t.listener))
+	e := l.run(ctx, &t, span)
 	observe(e.outcome.Steps, e.err)
-	return l.complete(ctx, &t, e)
+	done := l.complete(ctx, &t, e, span)
+	span.End(e.err)
+	return done
+}
+
+// begin begins the span of the run.
+func (l *lane) begin(t *task) telemetry.Span {
+	place := l.Tracer.At(t.from, telemetry.Call{TraceID: t.call.TraceID, Last6: t.call.Last6, EventKey: t.call.EventKey})
+	return place.Run(telemetry.Run{
+		Pipeline: call.PipelineName(t.listener), Version: call.PipelineVersion(t.listener), Attempt: t.attempt, Cause: &t.at,
+	})
 }
 
 // due asks the fold whether a run is to be made, and completes what a retry does
@@ -128,7 +140,7 @@ type ended struct {
 	err     error
 }
 
-func (l *lane) run(ctx context.Context, t *task) (e ended) {
+func (l *lane) run(ctx context.Context, t *task, span telemetry.Span) (e ended) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			l.Log.ErrorContext(ctx, "Run panicked", "panic", fmt.Sprintf("%T", panicked), "stack", string(debug.Stack()))
@@ -151,7 +163,7 @@ func (l *lane) run(ctx context.Context, t *task) (e ended) {
 	e.steps = l.Steps(origin(t, p, &event))
 	e.outcome, e.err = p.program.Run(ctx, pipelines.Run{
 		Body: body, User: access.Anonymous, Timeout: l.cfg.Timeout,
-		Log: l.Log.With("webhook_trace_id", t.call.TraceID, "pipeline", p.name),
+		Log: l.Log.With("webhook_trace_id", t.call.TraceID, "pipeline", p.name), Span: span,
 	}, e.steps)
 	return e
 }
@@ -176,7 +188,7 @@ func origin(t *task, p *program, event *record.Record) actions.Origin {
 		Caller: commands.Caller{Principal: access.Anonymous}, Owner: p.owner, OwnerRoles: p.roles, Put: p.put,
 		Trigger: &actions.Trigger{
 			EventKey: t.call.EventKey, TraceID: t.call.TraceID, Last6: t.call.Last6,
-			Traceparent: event.Header(record.HeaderTraceparent), Accepted: t.at, Depth: depth,
+			Accepted: t.at, Depth: depth,
 		},
 	}
 }

@@ -123,7 +123,7 @@ func (w *world) acceptSized(size int, eventKey, payload string, listeners ...str
 	id := uuid.NewString()
 	value := fmt.Appendf(nil, `{"eventKey":%q,"traceId":"abcdef:aaaaaaaaaa","payload":%s}`, eventKey, payload)
 	at := record.Position{Topic: record.EventTopic(eventKey), Offset: int64(len(w.events))}
-	event := record.Record{Position: at, Value: value, Headers: []record.Header{{Key: record.HeaderTraceparent, Value: []byte("00-1-2-00")}}}
+	event := record.Record{Position: at, Value: value}
 	a := call.Accepted{
 		CorrelationID: id, TraceID: "abcdef:aaaaaaaaaa", EventKey: eventKey, Last6: "abcdef",
 		Received: time.Now().UTC().Truncate(time.Millisecond), Method: "POST", Size: size,

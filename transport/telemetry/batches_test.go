@@ -1,0 +1,97 @@
+package telemetry_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hooklog/transport/telemetry"
+)
+
+// calls makes n spans.
+func calls(tracer *telemetry.Tracer, n int) {
+	for range n {
+		span := tracer.Receive(request(""), path, time.Now(), orders)
+		span.Answered(http.StatusOK, nil)
+	}
+}
+
+func TestSpansAreExported(t *testing.T) {
+	t.Run("when a batch is full", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			tracer, collected := recording(t, every)
+			calls(tracer, 25)
+			synctest.Wait()
+			if !slices.Equal(collected.sizes, []int{10, 10}) {
+				t.Errorf("batches of %v", collected.sizes)
+			}
+			tracer.Close()
+			if !slices.Equal(collected.sizes, []int{10, 10, 5}) {
+				t.Errorf("in the end batches of %v", collected.sizes)
+			}
+		})
+	})
+	t.Run("after a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			tracer, collected := recording(t, every)
+			calls(tracer, 3)
+			time.Sleep(every.Delay - 1)
+			synctest.Wait()
+			if len(collected.sizes) > 0 {
+				t.Errorf("too early: batches of %v", collected.sizes)
+			}
+			time.Sleep(1)
+			synctest.Wait()
+			if !slices.Equal(collected.sizes, []int{3}) {
+				t.Errorf("batches of %v", collected.sizes)
+			}
+			tracer.Close()
+		})
+	})
+}
+
+func TestNobodyWaitsForACollector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tracer, collected := recording(t, every)
+		answer := make(chan struct{})
+		collected.before = func() error { <-answer; return nil }
+		calls(tracer, every.QueueSize+50)
+		close(answer)
+		synctest.Wait()
+		calls(tracer, 5) // there is room again
+		tracer.Close()
+		if got := len(collected.spans); got != every.QueueSize+5 {
+			t.Errorf("%d spans were exported, want what the queue holds and 5 more", got)
+		}
+	})
+}
+
+func TestAnExportThatFailsIsNoEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tracer, collected := recording(t, every)
+		failing := errors.New("away")
+		collected.before = func() error { defer func() { failing = nil }(); return failing }
+		calls(tracer, every.BatchSize)
+		synctest.Wait()
+		calls(tracer, every.BatchSize)
+		synctest.Wait()
+		if !slices.Equal(collected.sizes, []int{every.BatchSize}) {
+			t.Errorf("batches of %v", collected.sizes)
+		}
+		tracer.Close()
+	})
+}
+
+func TestAShareOfTheTracesIsRecorded(t *testing.T) {
+	half := telemetry.Config{Share: 0.5, QueueSize: 1 << 15, BatchSize: 1 << 10, Delay: time.Hour, Timeout: time.Minute}
+	tracer, collected := recording(t, half)
+	const n = 4000
+	calls(tracer, n)
+	tracer.Close()
+	if got := len(collected.spans); got < n*4/10 || got > n*6/10 {
+		t.Errorf("%d of %d traces were recorded", got, n)
+	}
+}

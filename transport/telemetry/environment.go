@@ -1,0 +1,164 @@
+package telemetry
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	protocolHTTP = "http/protobuf"
+	protocolGRPC = "grpc"
+)
+
+// of gives a variable of the exporter: the one for traces counts before the
+// general one.
+func of(name string) (value, variable string) {
+	variable = "OTEL_EXPORTER_OTLP_TRACES_" + name
+	if value = os.Getenv(variable); value != "" {
+		return value, variable
+	}
+	variable = "OTEL_EXPORTER_OTLP_" + name
+	return os.Getenv(variable), variable
+}
+
+func protocol() string {
+	value, _ := of("PROTOCOL")
+	return cmp.Or(value, protocolHTTP)
+}
+
+// exporting reports whether the environment asks for spans. What would be used
+// then is checked here, because the exporters go on with a default where a value
+// is wrong, and nobody would notice.
+func exporting() (bool, error) {
+	disabled, err := switchedOff()
+	if endpoint, _ := of("ENDPOINT"); disabled || endpoint == "" {
+		return false, err
+	}
+	faults := []error{err}
+	check := func(variable, value string, ok func(string) bool, want string) {
+		if value != "" && !ok(strings.TrimSpace(value)) {
+			faults = append(faults, fmt.Errorf("%s must be %s", variable, want))
+		}
+	}
+	exporter := func(name string, ok func(string) bool, want string) {
+		value, variable := of(name)
+		check(variable, value, ok, want)
+	}
+	exporter("ENDPOINT", isURL, "an http:// or https:// URL")
+	exporter("PROTOCOL", oneOf(protocolHTTP, protocolGRPC), protocolHTTP+" or "+protocolGRPC)
+	exporter("COMPRESSION", oneOf("gzip", "none"), "gzip or none")
+	exporter("TIMEOUT", isCount, "a number of milliseconds")
+	exporter("HEADERS", isList, "a list such as name=value,other=value") // without its value: it is a secret
+	for _, file := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
+		exporter(file, isFile, "a file that can be read")
+	}
+	for _, name := range []string{"MAX_QUEUE_SIZE", "MAX_EXPORT_BATCH_SIZE", "SCHEDULE_DELAY", "EXPORT_TIMEOUT"} {
+		check("OTEL_BSP_"+name, os.Getenv("OTEL_BSP_"+name), isCount, "a number above 0")
+	}
+	check("OTEL_TRACES_SAMPLER", sampler(), oneOf(samplers...), "one of "+strings.Join(samplers, ", "))
+	if strings.HasSuffix(sampler(), "traceidratio") {
+		check(samplerArgument, os.Getenv(samplerArgument), isShare, "a number from 0 to 1")
+	}
+	return true, errors.Join(faults...)
+}
+
+var samplers = []string{
+	"always_on", "always_off", "traceidratio",
+	"parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
+}
+
+// What counts where the environment says nothing. The queue holds the spans of half
+// a second of a busy instance.
+const (
+	defaultQueue   = 1 << 15
+	defaultBatch   = 1 << 11
+	defaultDelay   = 5 * time.Second
+	defaultTimeout = 30 * time.Second
+)
+
+// config reads the variables that exporting has checked.
+func config() Config {
+	cfg := Config{
+		Share:     1,
+		QueueSize: count("OTEL_BSP_MAX_QUEUE_SIZE", defaultQueue),
+		BatchSize: count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", defaultBatch),
+		Delay:     time.Duration(count("OTEL_BSP_SCHEDULE_DELAY", int(defaultDelay.Milliseconds()))) * time.Millisecond,
+		Timeout:   time.Duration(count("OTEL_BSP_EXPORT_TIMEOUT", int(defaultTimeout.Milliseconds()))) * time.Millisecond,
+	}
+	cfg.BatchSize = min(cfg.BatchSize, cfg.QueueSize)
+	switch sampler := sampler(); {
+	case strings.HasSuffix(sampler, "always_off"):
+		cfg.Share = 0
+	case strings.HasSuffix(sampler, "traceidratio") && os.Getenv(samplerArgument) != "":
+		cfg.Share, _ = strconv.ParseFloat(strings.TrimSpace(os.Getenv(samplerArgument)), 64)
+	}
+	return cfg
+}
+
+const samplerArgument = "OTEL_TRACES_SAMPLER_ARG"
+
+func sampler() string { return strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER"))) }
+
+func count(variable string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(variable)))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// switchedOff reads the two variables that are only about whether to export.
+func switchedOff() (bool, error) {
+	var faults []error
+	disabled := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_SDK_DISABLED")))
+	if !slices.Contains([]string{"", "true", "false"}, disabled) {
+		faults = append(faults, errors.New("OTEL_SDK_DISABLED must be true or false"))
+	}
+	exporter := strings.TrimSpace(os.Getenv("OTEL_TRACES_EXPORTER"))
+	if !slices.Contains([]string{"", "otlp", "none"}, exporter) {
+		faults = append(faults, errors.New("OTEL_TRACES_EXPORTER must be otlp or none"))
+	}
+	return disabled == "true" || exporter == "none", errors.Join(faults...)
+}
+
+func oneOf(values ...string) func(string) bool {
+	return func(s string) bool { return slices.Contains(values, s) }
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func isCount(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0
+}
+
+func isShare(s string) bool {
+	share, err := strconv.ParseFloat(s, 64)
+	return err == nil && share >= 0 && share <= 1
+}
+
+func isFile(path string) bool {
+	_, err := os.ReadFile(path) //nolint:gosec // G304: the operator names it
+	return err == nil
+}
+
+// isList accepts what the exporter reads: pairs, with values in URL encoding.
+func isList(s string) bool {
+	for pair := range strings.SplitSeq(s, ",") {
+		name, value, ok := strings.Cut(pair, "=")
+		if _, err := url.PathUnescape(value); !ok || strings.TrimSpace(name) == "" || err != nil {
+			return false
+		}
+	}
+	return true
+}
