@@ -111,6 +111,7 @@ func race(t *testing.T, one, two *service) {
 // equalDumps ends both instances. What no release can decode is part of the fold.
 func equalDumps(t *testing.T, one, two *service) {
 	one.in(t).passwordGrant("admin", adminPassword).granted()
+	one.in(t).called(one.in(t).listening("webhook.dumped", "dumped", "").UUID, asText, "x")
 	for _, topic := range []string{record.TopicCommand, record.TopicCall, record.TopicSession} {
 		one.in(t).produce(&kgo.Record{Topic: topic, Value: []byte("neither command nor call nor wish")})
 	}
@@ -126,7 +127,7 @@ func equalDumps(t *testing.T, one, two *service) {
 		s.stop()
 		dumps = append(dumps, dump(t, s.cfg.StateDir()))
 	}
-	for _, part := range []string{"registry\\x00webhook", "registry\\x00outcome", "results\\x00", "runs\\x00", "sessions\\x00", "checkpoint\\x00", "parked\\x00registry", "parked\\x00calls", "parked\\x00sessions"} {
+	for _, part := range []string{"registry\\x00webhook", "registry\\x00outcome", "results\\x00", "runs\\x00", "traces\\x00", "sessions\\x00", "checkpoint\\x00", "parked\\x00registry", "parked\\x00calls", "parked\\x00sessions"} {
 		if !strings.Contains(dumps[0], part) {
 			t.Errorf("the dump has no %s", part)
 		}
