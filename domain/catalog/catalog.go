@@ -103,9 +103,12 @@ const (
 	TraceGet  = "trace.get"
 	EventGet  = "event.get"
 	EventTail = "event.tail"
+
+	CheckpointPut = "checkpoint.put"
+	CheckpointGet = "checkpoint.get"
 )
 
-var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands)
+var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands, checkpointCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

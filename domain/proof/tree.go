@@ -115,16 +115,23 @@ func (t *Tree) Size() int64 { return t.size }
 func (t *Tree) Begun() int64 { return t.begun }
 
 // Root is the hash of the whole tree.
-func (t *Tree) Root() Hash {
-	if len(t.edge) == 0 {
+func (t *Tree) Root() Hash { return RootOf(t.edge) }
+
+// RootOf is the root of a tree with that edge.
+func RootOf(edge []Hash) Hash {
+	if len(edge) == 0 {
 		return sha256.Sum256(nil)
 	}
-	root := t.edge[len(t.edge)-1]
-	for _, left := range slices.Backward(t.edge[:len(t.edge)-1]) {
+	last := len(edge) - 1
+	root := edge[last]
+	for _, left := range slices.Backward(edge[:last]) {
 		root = NodeHash(left, root)
 	}
 	return root
 }
+
+// Clone is a tree that grows by itself.
+func (t *Tree) Clone() Tree { return Tree{begun: t.begun, size: t.size, edge: slices.Clone(t.edge)} }
 
 // Edge is the right edge from left to right, from large to small.
 func (t *Tree) Edge() []Hash { return slices.Clone(t.edge) }

@@ -14,6 +14,8 @@ const (
 	TopicCall    = "svc.call"
 	TopicAccess  = "svc.access"
 	TopicSession = "svc.session"
+	// TopicCheckpoint holds what proves the others.
+	TopicCheckpoint = "svc.checkpoint"
 
 	EventTopicPrefix = "svc.event."
 )

@@ -24,6 +24,8 @@ const (
 	AdminReset = "admin.reset"
 	// KeyInit brings the realm's first signing key. Only the first one counts.
 	KeyInit = "key.init"
+	// CheckpointInit brings the key that signs checkpoints. Only the first one counts.
+	CheckpointInit = "checkpoint.init"
 	// LogAccept says that an operator went on with a log that has lost records.
 	LogAccept = "log.accept"
 )

@@ -35,6 +35,8 @@ func decideInternal(v View, c Command) (Event, error) {
 		return decideReset(v, c)
 	case KeyInit:
 		return decideKeyInit(v, c)
+	case CheckpointInit:
+		return decideCheckpointInit(v, c)
 	default: // LogAccept changes nothing: that it was said is what counts
 		return nil, params(c, new(AcceptParams))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/pipeline"
+	"hooklog/domain/proof"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
@@ -20,6 +21,7 @@ type memory struct {
 	Clients  map[string]access.Client
 	Rules    access.Policy
 	Signing  access.SigningKeys
+	Proves   *proof.Key
 	Webhooks map[string]webhook.Webhook
 	Keys     map[string]string
 	// Pipelines are by name, and the versions by name@version.
@@ -54,10 +56,18 @@ func (m *memory) Client(id string) (access.Client, bool) { c, ok := m.Clients[id
 
 func (m *memory) Policy() access.Policy               { return m.Rules }
 func (m *memory) SigningKeys() access.SigningKeys     { return m.Signing }
+func (m *memory) SetCheckpointKey(k proof.Key)        { m.Proves = &k }
 func (m *memory) SetClient(c access.Client)           { m.Clients[c.ID] = c }
 func (m *memory) DropClient(id string)                { delete(m.Clients, id) }
 func (m *memory) SetPolicy(p access.Policy)           { m.Rules = p }
 func (m *memory) SetSigningKeys(k access.SigningKeys) { m.Signing = k }
+
+func (m *memory) CheckpointKey() (proof.Key, bool) {
+	if m.Proves == nil {
+		return proof.Key{}, false
+	}
+	return *m.Proves, true
+}
 
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.Webhooks[h.String()]

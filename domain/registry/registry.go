@@ -13,6 +13,7 @@ import (
 	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
 	"hooklog/domain/pipeline"
+	"hooklog/domain/proof"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
 )
@@ -25,6 +26,7 @@ type View interface {
 	Client(id string) (access.Client, bool)
 	Policy() access.Policy
 	SigningKeys() access.SigningKeys
+	CheckpointKey() (proof.Key, bool)
 	Webhook(hash secret.TokenHash) (webhook.Webhook, bool)
 	KeyTaken(eventKey string) bool
 	// Pipeline finds a version that was put, or with 0 what the name was last: its
@@ -45,6 +47,7 @@ type State interface {
 	DropClient(id string)
 	SetPolicy(access.Policy)
 	SetSigningKeys(access.SigningKeys)
+	SetCheckpointKey(proof.Key)
 	SetWebhook(webhook.Webhook)
 	DropWebhook(webhook.Webhook)
 	SetKey(eventKey string, hash secret.TokenHash)
@@ -167,13 +170,15 @@ var deciders = map[string]func(View, Command) (Event, Outcome, error){
 	catalog.PipelineDelete: decidePipelineDelete,
 	catalog.PipelineRun:    decidePipelineRun,
 	catalog.RunRetry:       decideRunRetry,
+
+	catalog.CheckpointPut: decideCheckpointPut,
 }
 
 // decide asks for the right to the command before anything else, so that who has
 // none learns nothing; the right to a key is asked for where the key is known.
 func decide(v View, c Command) (Event, Outcome, error) {
 	switch c.Name {
-	case ClusterInit, AdminReset, KeyInit, LogAccept:
+	case ClusterInit, AdminReset, KeyInit, CheckpointInit, LogAccept:
 		event, err := decideInternal(v, c)
 		return event, Outcome{}, err
 	}
@@ -221,6 +226,8 @@ func apply(s State, event Event) {
 		s.SetPolicy(e.Policy)
 	case KeysChanged:
 		s.SetSigningKeys(e.Keys)
+	case CheckpointKeyMade:
+		s.SetCheckpointKey(e.Key)
 	case webhook.Event:
 		applyWebhook(s, e)
 	case pipeline.Event:

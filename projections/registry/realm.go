@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hooklog/domain/access"
+	"hooklog/domain/proof"
 )
 
 // realm is what is asked so often that it stays in memory. It is replaced as a
@@ -33,6 +34,14 @@ func (r *Registry) Policy() access.Policy { return r.realm.Load().policy }
 // SigningKeys are the realm's keys, the one that signs first. They must not be
 // changed.
 func (r *Registry) SigningKeys() access.SigningKeys { return r.realm.Load().keys }
+
+// CheckpointKey is the key that signs checkpoints; false means that there is none
+// yet.
+func (r *Registry) CheckpointKey() (proof.Key, bool, error) {
+	var k proof.Key
+	ok, err := r.load(provingRow, &k)
+	return k, ok, err
+}
 
 // User finds a local user that lives.
 func (r *Registry) User(user string) (access.User, bool, error) {

@@ -7,6 +7,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/pipeline"
+	"hooklog/domain/proof"
 	domain "hooklog/domain/registry"
 	"hooklog/domain/secret"
 	"hooklog/domain/webhook"
@@ -21,6 +22,7 @@ var (
 	lastTimeRow  = store.Key(name, "time")
 	policyRow    = store.Key(name, "policy")
 	signingRow   = store.Key(name, "signing")
+	provingRow   = store.Key(name, "proving")
 	keyPrefix    = store.Key(name, "key", "")
 	hookPrefix   = store.Key(name, "webhook", "")
 	userPrefix   = store.Key(name, "user", "")
@@ -93,6 +95,13 @@ func (r *rows) SetSigningKeys(k access.SigningKeys) {
 	r.save(signingRow, k)
 	r.realm = &realm{r.realm.policy, k}
 }
+
+func (r *rows) CheckpointKey() (k proof.Key, ok bool) {
+	ok = r.load(provingRow, &k)
+	return k, ok
+}
+
+func (r *rows) SetCheckpointKey(k proof.Key) { r.save(provingRow, k) }
 
 func (r *rows) Webhook(hash secret.TokenHash) (w webhook.Webhook, ok bool) {
 	ok = r.load(hookRow(hash), &w)
