@@ -50,6 +50,13 @@ func (e *engine) bootstrap(ctx context.Context) error {
 			return fmt.Errorf("create the signing key: %w", err)
 		}
 	}
+	if _, made, err := e.registry.CheckpointKey(); err != nil {
+		return err
+	} else if !made {
+		if err := e.initCheckpoints(ctx); err != nil {
+			return fmt.Errorf("create the key of the checkpoints: %w", err)
+		}
+	}
 	return e.adoptPassword()
 }
 

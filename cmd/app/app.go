@@ -107,6 +107,7 @@ func (a *App) open(ctx context.Context, cfg settings.Config, deps Deps) (err err
 	}
 	for _, step := range []func() error{
 		func() error { return a.engine.bootstrap(ctx) },
+		a.engine.openCheckpoints,
 		a.openWindow,
 		a.openAPI,
 		a.openRunner,
@@ -170,6 +171,7 @@ func (a *App) openAPI() error {
 		Runs:             runsView{e.runs, e.calls},
 		Traces:           tracesView{e.traces, e.calls},
 		Events:           a.near,
+		Checkpoints:      e.checkpoints,
 		Compile:          a.compile,
 		RunPipeline:      a.runPipeline,
 	})

@@ -99,6 +99,7 @@ func ownTopics(cfg settings.Config) []kafka.TopicSpec {
 		{Name: record.TopicCall, Partitions: n, Replication: copies, Retention: cfg.CallRetention},
 		{Name: record.TopicAccess, Partitions: n, Replication: copies, Retention: cfg.AccessRetention},
 		{Name: record.TopicSession, Partitions: 1, Replication: copies, Retention: sessionRetention(cfg), Exact: true},
+		{Name: record.TopicCheckpoint, Partitions: 1, Replication: copies, Exact: true},
 	}
 	if cfg.Embedded() { // where nobody else could make those that pipelines write
 		for _, name := range cfg.MessageTopics {

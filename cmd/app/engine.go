@@ -14,12 +14,14 @@ import (
 	"hooklog/domain/call"
 	"hooklog/domain/record"
 	"hooklog/projections/fold"
+	"hooklog/projections/proof"
 	"hooklog/projections/registry"
 	"hooklog/projections/results"
 	"hooklog/projections/runs"
 	"hooklog/projections/sessions"
 	"hooklog/projections/store"
 	"hooklog/projections/traces"
+	"hooklog/transport/checkpoints"
 	"hooklog/transport/kafka"
 	"hooklog/transport/kafka/embedded"
 	"hooklog/transport/keyring"
@@ -53,9 +55,13 @@ type engine struct {
 	commands *fold.Runner
 	calls    *fold.Runner
 	wishes   *fold.Runner // about sessions
+	looks    *fold.Runner // and log-ins
 	lease    *fold.Lease  // of the commands; nil with an embedded log
+	trees    proof.Forest
 	status   *status
 	tracer   *telemetry.Tracer // nil when off
+
+	checkpoints *checkpoints.Signer
 
 	failed  chan error
 	closers []func() error
@@ -205,8 +211,12 @@ func (e *engine) openProjections() error {
 		return err
 	}
 	e.sessions = sessions.New(rows)
-	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
-	e.calls = fold.NewRunner(callViews(e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
+	if e.trees, err = openTrees(rows); err != nil {
+		return err
+	}
+	e.commands = fold.NewRunner(commandViews(e.registry, e.trees), rows, e.source, e.deps.Log)
+	e.calls = fold.NewRunner(callViews(e.trees, e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
+	e.looks = fold.NewRunner(accessViews(e.trees), rows, e.source, e.deps.Log).Paced(callsPause)
 	e.traceFolds()
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
@@ -242,7 +252,7 @@ func (e *engine) traceFolds() {
 }
 
 func (e *engine) runners() []*fold.Runner {
-	return []*fold.Runner{e.commands, e.calls, e.wishes}
+	return []*fold.Runner{e.commands, e.calls, e.looks, e.wishes}
 }
 
 // recovered returns when every projection runs.
@@ -267,9 +277,19 @@ func (e *engine) recovered(ctx context.Context) error {
 	return nil
 }
 
+// commandViews are folded from svc.command by one reader.
+func commandViews(registry *registry.Registry, trees proof.Forest) fold.Projection {
+	return fold.Together("registry", registry, trees.Of(record.TopicCommand))
+}
+
 // callViews are folded from svc.call by one reader.
-func callViews(views ...fold.View[any]) fold.Projection {
-	return fold.Decoding("calls", record.TopicCall, call.Decode, views...)
+func callViews(trees proof.Forest, views ...fold.View[any]) fold.Projection {
+	return fold.Together("calls", fold.Decoding("calls", record.TopicCall, call.Decode, views...), trees.Of(record.TopicCall))
+}
+
+// accessViews are folded from svc.access by one reader.
+func accessViews(trees proof.Forest) fold.Projection {
+	return fold.Together("access", trees.Of(record.TopicAccess))
 }
 
 // runsView joins the runs with the fold of the calls.

@@ -79,8 +79,15 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 		e.deps.Log.Warn("The old projections cannot be read", "error", err)
 		return nil, nil
 	}
+	trees, err := openTrees(rows)
+	if err != nil {
+		e.deps.Log.Warn("The old projections cannot be read", "error", err)
+		return nil, nil
+	}
 	var losses []*fold.Stopped
-	for _, p := range []fold.Projection{commands, callViews(results.New(rows), runs.New(rows), found), sessions.New(rows)} {
+	for _, p := range []fold.Projection{
+		commandViews(commands, trees), callViews(trees, results.New(rows), runs.New(rows), found), accessViews(trees), sessions.New(rows),
+	} {
 		err := fold.NewRunner(p, rows, e.source, e.deps.Log).Check(ctx)
 		var stopped *fold.Stopped
 		switch {

@@ -64,6 +64,9 @@ type Config struct {
 	AccessRetention time.Duration `yaml:"access-retention" env:"ACCESS_RETENTION" help:"how long looks and log-ins are kept; 0 means for ever"`
 	TraceRetention  time.Duration `yaml:"trace-retention" env:"TRACE_RETENTION" help:"how long trace.get finds a call, in whole days; 0 means for ever"`
 
+	CheckpointInterval time.Duration `yaml:"checkpoint-interval" env:"CHECKPOINT_INTERVAL" help:"how often a checkpoint of the log is signed, when the log has grown; 0 means only by checkpoint.put"`
+	CheckpointSink     string        `yaml:"checkpoint-sink" env:"CHECKPOINT_SINK" help:"file, or https:// URL for PUT, that always gets the newest checkpoint; best on another machine"`
+
 	ResultWindow   time.Duration `yaml:"result-window" env:"RESULT_WINDOW" help:"how long the answer to a call waits for its result"`
 	ResultLife     time.Duration `yaml:"result-life" env:"RESULT_LIFE" help:"how long a result can be polled after it is complete"`
 	ResultDeadline time.Duration `yaml:"result-deadline" env:"RESULT_DEADLINE" help:"after how long a call without a result ends as an error"`
@@ -113,6 +116,8 @@ func Default() Config {
 		EmbeddedSync:     true,
 		LogFormat:        "text",
 		LogLevel:         "info",
+
+		CheckpointInterval: time.Minute,
 	}
 }
 
@@ -158,6 +163,9 @@ func (c Config) TrustedNetworks() []netip.Prefix {
 
 // KeysDir is the folder of the secrets that the service makes by itself.
 func (c Config) KeysDir() string { return filepath.Join(c.DataDir, "keys") }
+
+// CheckpointKeyPath is the file of the public key that verifies checkpoints.
+func (c Config) CheckpointKeyPath() string { return filepath.Join(c.KeysDir(), "checkpoint.pub") }
 
 // StateDir is the folder of the projections. It can be deleted while the
 // service is stopped; the next start builds it again from the log.

@@ -49,6 +49,7 @@ func (c Config) Validate() error {
 	c.checkStorage(&f)
 	c.checkBrokers(&f)
 	c.checkTopics(&f)
+	c.checkCheckpoints(&f)
 	c.checkResults(&f)
 	c.checkPipelines(&f)
 	f.oneOf("log-format", c.LogFormat, "text", "json")

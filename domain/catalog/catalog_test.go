@@ -34,6 +34,8 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"trace.get":       catalog.Look,
 		"event.get":       catalog.Look,
 		"event.tail":      catalog.Look,
+		"checkpoint.put":  catalog.Change,
+		"checkpoint.get":  catalog.Look,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {
@@ -50,7 +52,7 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 func TestATriggeredPipelineMayNotDecideWhoMayDoWhat(t *testing.T) {
 	want := []string{
 		"webhook.put", "webhook.get", "webhook.delete",
-		"pipeline.get", "pipeline.delete", "pipeline.run", "run.retry",
+		"pipeline.get", "pipeline.delete", "pipeline.run", "run.retry", "checkpoint.put",
 	}
 	var got []string
 	for _, c := range catalog.All() {

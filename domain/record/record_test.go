@@ -30,9 +30,9 @@ func sample() record.Record {
 }
 
 func TestWireNamesStayForEver(t *testing.T) {
-	want := []string{"svc.command", "svc.call", "svc.access", "svc.event.webhook.a", "svc-type", "svc-min-reader", "svc-trace-id", "svc-last6", "svc-event-key", "svc-depth", "traceparent", "tracestate"}
+	want := []string{"svc.command", "svc.call", "svc.access", "svc.checkpoint", "svc.event.webhook.a", "svc-type", "svc-min-reader", "svc-trace-id", "svc-last6", "svc-event-key", "svc-depth", "traceparent", "tracestate"}
 	got := []string{
-		record.TopicCommand, record.TopicCall, record.TopicAccess, record.EventTopic("webhook.a"),
+		record.TopicCommand, record.TopicCall, record.TopicAccess, record.TopicCheckpoint, record.EventTopic("webhook.a"),
 		record.HeaderType, record.HeaderMinReader, record.HeaderTraceID, record.HeaderLast6, record.HeaderEventKey, record.HeaderDepth, record.HeaderTraceparent, record.HeaderTracestate,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -25,6 +25,9 @@ type Contract struct {
 	// History is a representative log of the projection's topic, with repeated
 	// and contradicting records. Each record names its partition.
 	History []record.Record
+	// DecodesNothing says that the projection takes every record as it is, and so
+	// parks none.
+	DecodesNothing bool
 }
 
 // Run holds the projection to what is promised of every one.
@@ -33,7 +36,9 @@ func Run(t *testing.T, c Contract) {
 	t.Run("how the log is cut into batches changes no row", c.batching)
 	t.Run("a restart after any record changes no row", c.restart)
 	t.Run("a crash leaves what a beginning of the log gives, and changes no row in the end", c.crash)
-	t.Run("a record that cannot be decoded is parked and the fold goes on", c.parks)
+	if !c.DecodesNothing {
+		t.Run("a record that cannot be decoded is parked and the fold goes on", c.parks)
+	}
 	t.Run("a record for newer readers stops the fold in front of it", c.newerReaders)
 	t.Run("nobody is told of a record before it is committed", c.tellsAfterCommit)
 	t.Run("a log that is not the one that was folded is refused", c.refusals)

@@ -21,7 +21,7 @@ func (f Forest) Heads() []proof.Head {
 
 // Adopt is Trees.Adopt for the head's topic.
 func (f Forest) Adopt(h proof.Head) error {
-	t, err := f.of(h.Topic)
+	t, err := f.find(h.Topic)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (f Forest) Adopt(h proof.Head) error {
 
 // Prove is Trees.Prove for the record at the position.
 func (f Forest) Prove(at record.Position, size int64) ([]proof.Hash, error) {
-	t, err := f.of(at.Topic)
+	t, err := f.find(at.Topic)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +39,23 @@ func (f Forest) Prove(at record.Position, size int64) ([]proof.Hash, error) {
 
 // Root is Trees.Root for a partition of the topic.
 func (f Forest) Root(topic string, n int32, size int64) (proof.Hash, error) {
-	t, err := f.of(topic)
+	t, err := f.find(topic)
 	if err != nil {
 		return proof.Hash{}, err
 	}
 	return t.Root(n, size)
 }
 
-func (f Forest) of(topic string) (*Trees, error) {
+// Of is the trees of the topic, which must be one of the forest's.
+func (f Forest) Of(topic string) *Trees {
+	t, err := f.find(topic)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+func (f Forest) find(topic string) (*Trees, error) {
 	for _, t := range f {
 		if t.topic == topic {
 			return t, nil

@@ -15,6 +15,9 @@ func (t *Trees) Prove(n int32, offset, size int64) ([]proof.Hash, error) {
 	if offset < 0 || offset >= size {
 		return nil, fmt.Errorf("offset %d is not in a tree of size %d", offset, size)
 	}
+	if size > t.size(n) { // the hashes beside the record may be there, and the record not
+		return nil, proof.ErrUnknown
+	}
 	siblings, err := tlog.ProveRecord(size, offset, t.reader(n))
 	if err != nil {
 		return nil, err
@@ -31,6 +34,15 @@ func (t *Trees) Prove(n int32, offset, size int64) ([]proof.Hash, error) {
 func (t *Trees) Root(n int32, size int64) (proof.Hash, error) {
 	root, err := tlog.TreeHash(size, t.reader(n))
 	return proof.Hash(root), err
+}
+
+func (t *Trees) size(n int32) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p, known := t.partitions[n]; known {
+		return p.tree.Size()
+	}
+	return 0
 }
 
 // reader reads the stored hashes of a partition. Those that are there are never

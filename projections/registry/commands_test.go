@@ -9,6 +9,7 @@ import (
 	"hooklog/domain/access"
 	"hooklog/domain/catalog"
 	"hooklog/domain/pipeline"
+	"hooklog/domain/proof"
 	"hooklog/domain/record"
 	domain "hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -144,6 +145,12 @@ func signingKey(id string) access.SigningKey {
 
 func initKey(id, key string) domain.Command {
 	return bySystem(command(id, domain.KeyInit, signingKey(key)))
+}
+
+func initCheckpoints(id, origin string) domain.Command {
+	return bySystem(command(id, domain.CheckpointInit, proof.Key{
+		Origin: origin, Public: origin + "+00000000+AAAA", Sealed: secret.NewSealed("sealed"), SealedFor: id,
+	}))
 }
 
 // putPipeline is a pipeline that listens to the event keys.

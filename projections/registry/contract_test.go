@@ -81,6 +81,9 @@ func history() []record.Record {
 		command("q8", catalog.PipelineGet, domain.PipelineRef{Name: "orders", Version: 1}),
 		command("q9", catalog.PipelineRun, domain.RunParams{Name: "orders"}),
 		command("q10", catalog.PipelineRun, domain.RunParams{SHA256: "5f0c"}),
+		initCheckpoints("k8", "hooklog-1"),
+		initCheckpoints("k9", "hooklog-2"), // there is one
+		command("k10", catalog.CheckpointPut, nil),
 		command("q11", catalog.RunRetry, domain.RetryParams{CorrelationID: "c", Pipelines: []string{"orders"}}),
 	)
 }

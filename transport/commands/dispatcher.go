@@ -77,6 +77,7 @@ type Deps struct {
 	Hash func(secret.Password) (string, error)
 	// AccessPartitions is how many partitions svc.access has.
 	AccessPartitions func() int32
+	Checkpoints      Checkpoints
 	// Compile finds in a pipeline what the fold must know of it, or all its faults.
 	Compile func(source []byte) (pipeline.Source, error)
 	// RunPipeline runs a pipeline and gives its final body.
@@ -157,6 +158,10 @@ func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 		return d.look(req, func(req Request) (any, error) { return d.getTraces(ctx, req) })
 	case catalog.EventGet:
 		return d.look(req, func(req Request) (any, error) { return d.getEvent(ctx, req) })
+	case catalog.CheckpointPut:
+		return d.putCheckpoint(ctx, req)
+	case catalog.CheckpointGet:
+		return d.look(req, func(Request) (any, error) { return d.getCheckpoint(ctx) })
 	}
 	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
 }

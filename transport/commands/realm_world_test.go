@@ -14,6 +14,7 @@ import (
 	"hooklog/domain/access"
 	"hooklog/domain/fault"
 	"hooklog/domain/pipeline"
+	"hooklog/domain/proof"
 	"hooklog/domain/record"
 	"hooklog/domain/registry"
 	"hooklog/domain/secret"
@@ -136,6 +137,8 @@ func (m *memory) SetClient(c access.Client)                  { m.clients[c.ID] =
 func (m *memory) DropClient(id string)                       { delete(m.clients, id) }
 func (m *memory) SetPolicy(p access.Policy)                  { m.policy = p }
 func (m *memory) SetSigningKeys(k access.SigningKeys)        { m.keys = k }
+func (m *memory) SetCheckpointKey(proof.Key)                 {}
+func (m *memory) CheckpointKey() (proof.Key, bool)           { return proof.Key{}, false }
 func (m *memory) SetWebhook(w webhook.Webhook)               { m.webhooks[w.Token.Hash] = w }
 func (m *memory) DropWebhook(w webhook.Webhook)              { delete(m.webhooks, w.Token.Hash) }
 func (m *memory) SetKey(string, secret.TokenHash)            {}

@@ -1,0 +1,73 @@
+package checkpoints
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	// signTimeout bounds a checkpoint of the schedule: the next one comes soon.
+	signTimeout = 30 * time.Second
+	// sinkTimeout bounds the way of a checkpoint to the sink.
+	sinkTimeout = 10 * time.Second
+)
+
+// Run signs every interval, and hands to the sink what has been signed, until ctx
+// ends.
+func (s *Signer) Run(ctx context.Context) {
+	var due <-chan time.Time // never, unless there is an interval
+	if s.interval > 0 {
+		ticker := time.NewTicker(s.interval)
+		defer ticker.Stop()
+		due = ticker.C
+	}
+	for {
+		select {
+		case <-due:
+			if err := s.signWhenDue(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Warn("Checkpoint was not signed", "error", err)
+			}
+		case <-s.wake:
+		case <-ctx.Done():
+			return
+		}
+		s.deliver(ctx)
+	}
+}
+
+// signWhenDue signs what has grown, unless another instance just did.
+func (s *Signer) signWhenDue(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, signTimeout)
+	defer cancel()
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.turn }()
+	before, err := s.refresh(ctx)
+	if err != nil || s.Now().Sub(before.Time) < s.interval/2 {
+		return err
+	}
+	heads, err := s.heads(ctx, before.Checkpoint)
+	if err != nil || !before.Grown(heads) {
+		return err
+	}
+	_, err = s.put(ctx, heads)
+	return err
+}
+
+// deliver hands the newest checkpoint to the sink, if that has it not. What the
+// sink did not take it gets with the next one.
+func (s *Signer) deliver(ctx context.Context) {
+	signed, known := s.seen()
+	if s.Sink == nil || !known || signed.Note == s.delivered {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, sinkTimeout)
+	defer cancel()
+	if err := s.Sink.Put(ctx, signed.Note); err != nil {
+		s.failures.Add(1)
+		s.Log.Warn("Sink did not take the checkpoint", "error", err)
+		return
+	}
+	s.delivered = signed.Note
+}
