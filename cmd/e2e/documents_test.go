@@ -33,6 +33,7 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeAdHoc()
 	s.exchangeRuns()
 	s.exchangeTraces()
+	s.exchangeCheckpoints()
 	s.exchangeSchemes(d)
 	s.exchangeForbidden(d)
 	s.exchangeRefusals(d)

@@ -307,7 +307,7 @@ func TestAsyncAPIHasTheCommandsOfTheCatalog(t *testing.T) {
 	if err := yaml.Unmarshal(newWorld(t).get(asyncAPIPath).Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	commands := []string{registry.ClusterInit, registry.AdminReset, registry.KeyInit, registry.LogAccept}
+	commands := []string{registry.ClusterInit, registry.AdminReset, registry.KeyInit, registry.CheckpointInit, registry.LogAccept}
 	var looks []string
 	for _, c := range catalog.All() {
 		switch c.Kind {
