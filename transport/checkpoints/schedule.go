@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -17,13 +18,13 @@ const (
 func (s *Signer) Run(ctx context.Context) {
 	var due <-chan time.Time // never, unless there is an interval
 	if s.interval > 0 {
-		ticker := time.NewTicker(s.interval)
-		defer ticker.Stop()
-		due = ticker.C
+		// Instances that started together must not sign together.
+		due = time.After(s.interval/2 + rand.N(s.interval/2)) //nolint:gosec // no secret
 	}
 	for {
 		select {
 		case <-due:
+			due = time.After(s.interval)
 			if err := s.signWhenDue(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Warn("Checkpoint was not signed", "error", err)
 			}
