@@ -18,7 +18,7 @@ import (
 )
 
 // folded are the topics that a rebuild reads.
-var folded = []string{record.TopicCommand, record.TopicCall, record.TopicSession}
+var folded = []string{record.TopicCommand, record.TopicCall, record.TopicAccess, record.TopicSession}
 
 // reading is what it took to read the folded topics.
 type reading struct {
