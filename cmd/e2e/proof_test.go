@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/mod/sumdb/note"
 
@@ -221,6 +223,48 @@ func TestCheckpointsAreSignedOnASchedule(t *testing.T) {
 	})
 	if logs := one.logs.String() + two.logs.String(); !strings.Contains(logs, "Checkpoint signed") || !strings.Contains(logs, all[0].Origin) {
 		t.Error("no log line tells of a checkpoint")
+	}
+}
+
+// Retention removes the beginning of a partition. Where a checkpoint covers what
+// is gone, a new instance goes on from there.
+func TestATreeOutlivesItsBeginning(t *testing.T) {
+	for name, tt := range map[string]struct{ start, begun int64 }{
+		"it goes on from a checkpoint that covers what is gone": {start: 7, begun: 0},
+		"it is begun anew where none does":                      {start: 11, begun: 11},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startOnBrokers(t, func(c *settings.Config) { c.CheckpointInterval, c.Partitions = 0, 1 })
+			hook := s.put("eventKey=webhook.kept")
+			for _, calls := range []int{5, 4, 4} {
+				s.checkpoint()
+				for range calls {
+					s.called(hook.UUID, asText, "hello")
+				}
+			}
+			tree := proof.Begin(tt.begun)
+			for _, r := range s.records(record.TopicCall)[tt.begun:] {
+				leaf := recordOf(r)
+				tree.Append(proof.LeafHash(&leaf))
+			}
+			s.stop()
+			gone := kadm.Offsets{}
+			gone.AddOffset(record.TopicCall, 0, tt.start, -1)
+			deleted, err := kadm.NewClient(s.kafka()).DeleteRecords(t.Context(), gone)
+			if err := errors.Join(err, deleted.Error()); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(s.cfg.StateDir()); err != nil {
+				t.Fatal(err)
+			}
+			s.start()
+			for range 2 { // also what follows agrees
+				_, c := s.checkpoint()
+				if h, _ := c.Head(record.TopicCall, 0); h.Begun != tt.begun || h.Size != 13 || h.Root != tree.Root() {
+					t.Errorf("begun at %d with size %d and root %x, want %d, 13 and %x", h.Begun, h.Size, h.Root, tt.begun, tree.Root())
+				}
+			}
+		})
 	}
 }
 

@@ -110,11 +110,7 @@ func (s *Signer) Sign(ctx context.Context) (proof.Signed, error) {
 		return proof.Signed{}, err
 	}
 	defer func() { <-s.turn }()
-	before, err := s.refresh(ctx)
-	if err != nil {
-		return proof.Signed{}, err
-	}
-	heads, err := s.heads(ctx, before.Checkpoint)
+	_, heads, err := s.next(ctx)
 	if err != nil {
 		return proof.Signed{}, err
 	}
@@ -130,23 +126,27 @@ func (s *Signer) take(ctx context.Context) error {
 	}
 }
 
-// heads are those of the checkpoint behind the one before. Trees that this
-// instance began elsewhere than was signed are adopted for the next time.
-func (s *Signer) heads(ctx context.Context, before proof.Checkpoint) ([]proof.Head, error) {
+// next gives the newest checkpoint, and the heads of the one behind it. Trees that
+// this instance began elsewhere than was signed are adopted on the way.
+func (s *Signer) next(ctx context.Context) (before proof.Signed, heads []proof.Head, err error) {
+	if before, err = s.refresh(ctx); err != nil {
+		return before, nil, err
+	}
 	if err := s.Current(ctx); err != nil {
-		return nil, err
+		return before, nil, err
 	}
 	folded := s.Trees.Heads()
-	if err := s.compare(before, folded); err != nil {
-		return nil, err
-	}
-	next, adopt := before.Advance(folded)
-	for _, signed := range adopt {
-		if err := s.adopt(ctx, folded, signed); err != nil {
-			s.Log.Warn("Tree was not adopted", "topic", signed.Topic, "partition", signed.Partition, "error", err)
+	heads, adopt := before.Advance(folded)
+	if len(adopt) > 0 {
+		for _, signed := range adopt {
+			if err := s.adopt(ctx, folded, signed); err != nil {
+				return before, nil, err
+			}
 		}
+		folded = s.Trees.Heads()
+		heads, _ = before.Advance(folded)
 	}
-	return next, nil
+	return before, heads, s.compare(before.Checkpoint, folded)
 }
 
 // compare holds what was signed before against what has been folded: a log that

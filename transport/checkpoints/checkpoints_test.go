@@ -146,15 +146,12 @@ func TestATreeThatWasBegunLaterGoesOnFromTheEarliestCheckpointThatCoversIt(t *te
 	}
 	w.grow(1)
 	fresh := w.instance(0, 7, nil)
-	if _, err := fresh.Sign(t.Context()); err != nil {
+	signed, err := fresh.Sign(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
 	if len(fresh.adopted) != 1 || fresh.adopted[0].Size != 8 || fresh.adopted[0].Begun != 0 {
 		t.Fatalf("adopted %+v, want the head of size 8", fresh.adopted)
-	}
-	signed, err := fresh.Sign(t.Context())
-	if err != nil {
-		t.Fatal(err)
 	}
 	tree := whole.upTo(19)
 	if h, _ := signed.Head(record.TopicCall, 0); h.Root != tree.Root() {

@@ -16,6 +16,9 @@ const (
 // Run signs every interval, and hands to the sink what has been signed, until ctx
 // ends.
 func (s *Signer) Run(ctx context.Context) {
+	if err := s.settle(ctx); err != nil && ctx.Err() == nil {
+		s.Log.Warn("Trees were not held against the newest checkpoint", "error", err)
+	}
 	var due <-chan time.Time // never, unless there is an interval
 	if s.interval > 0 {
 		// Instances that started together must not sign together.
@@ -36,6 +39,19 @@ func (s *Signer) Run(ctx context.Context) {
 	}
 }
 
+// settle makes the trees go on from what was signed, so that receipts can be
+// written before the next checkpoint.
+func (s *Signer) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, signTimeout)
+	defer cancel()
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.turn }()
+	_, _, err := s.next(ctx)
+	return err
+}
+
 // signWhenDue signs what has grown, unless another instance just did.
 func (s *Signer) signWhenDue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, signTimeout)
@@ -44,12 +60,8 @@ func (s *Signer) signWhenDue(ctx context.Context) error {
 		return err
 	}
 	defer func() { <-s.turn }()
-	before, err := s.refresh(ctx)
-	if err != nil || s.Now().Sub(before.Time) < s.interval/2 {
-		return err
-	}
-	heads, err := s.heads(ctx, before.Checkpoint)
-	if err != nil || !before.Grown(heads) {
+	before, heads, err := s.next(ctx)
+	if err != nil || s.Now().Sub(before.Time) < s.interval/2 || !before.Grown(heads) {
 		return err
 	}
 	_, err = s.put(ctx, heads)

@@ -71,6 +71,18 @@ func TestTheSchedule(t *testing.T) {
 				t.Errorf("%d checkpoints of a log that has grown again", n)
 			}
 		},
+		"adopts what was signed before anybody asks for a receipt": func(t *testing.T, w *world) {
+			w.grow(6)
+			if _, err := w.instance(0, 0, nil).Sign(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			i := w.instance(time.Minute, 5, nil)
+			run(t, i)
+			synctest.Wait()
+			if len(i.adopted) != 1 || i.adopted[0].Size != 6 {
+				t.Errorf("adopted %+v", i.adopted)
+			}
+		},
 		"leaves it to the instance that was first": func(t *testing.T, w *world) {
 			run(t, w.instance(time.Minute, 0, nil))
 			pass(10 * time.Second)
