@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -139,7 +140,7 @@ func TestACheckpointProvesWhatWasOnTheLog(t *testing.T) {
 			t.Errorf("shown is %+v of\n%s", shown, first.Text())
 		}
 		for i, h := range first.Heads {
-			if tree := shown.Trees[i]; tree.Topic != h.Topic || tree.Size != h.Size || string(tree.Root) != string(h.Root[:]) {
+			if tree := shown.Trees[i]; tree.Topic != h.Topic || tree.Size != h.Size || !bytes.Equal(tree.Root, h.Root[:]) {
 				t.Errorf("shown is %+v of\n%s", tree, first.Text())
 			}
 		}
@@ -294,7 +295,7 @@ func TestAPinnedKeyIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.start()
-	if again, err := os.ReadFile(path); err != nil || string(again) != string(text) {
+	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, text) {
 		t.Errorf("written again as %q: %v", again, err)
 	}
 	s.stop()
