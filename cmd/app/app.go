@@ -172,6 +172,7 @@ func (a *App) openAPI() error {
 		Traces:           tracesView{e.traces, e.calls},
 		Events:           a.near,
 		Checkpoints:      e.checkpoints,
+		Receipt:          e.receipt,
 		Compile:          a.compile,
 		RunPipeline:      a.runPipeline,
 	})

@@ -75,6 +75,11 @@ func (e *engine) current(ctx context.Context) error {
 	return nil
 }
 
+// receipt proves that a record is on the log.
+func (e *engine) receipt(ctx context.Context, at record.Position) (any, error) {
+	return e.checkpoints.Receipt(ctx, at)
+}
+
 // initCheckpoints brings the key that signs checkpoints.
 func (e *engine) initCheckpoints(ctx context.Context) error {
 	id := uuid.NewString()

@@ -110,6 +110,7 @@ func start(t *testing.T, options ...option) *service {
 	cfg.Listen, cfg.OpsListen = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.DataDir = filepath.Join(t.TempDir(), "data")
 	cfg.AdminPassword = secret.NewPassword(adminPassword)
+	cfg.CheckpointInterval = 0 // signed is what a test asks for
 	for _, o := range options {
 		o(&cfg)
 	}

@@ -126,7 +126,7 @@ func (s *service) readable() []string {
 
 func TestACheckpointProvesWhatWasOnTheLog(t *testing.T) {
 	onBothLogs(t, func(t *testing.T, start func(...option) *service) {
-		s := start(func(c *settings.Config) { c.CheckpointInterval = 0 })
+		s := start()
 		hook := s.put("eventKey=webhook.proved")
 		s.command("webhook.list").want(http.StatusOK)
 		for range 5 {
@@ -235,7 +235,7 @@ func TestATreeOutlivesItsBeginning(t *testing.T) {
 		"it is begun anew where none does":                      {start: 11, begun: 11},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startOnBrokers(t, func(c *settings.Config) { c.CheckpointInterval, c.Partitions = 0, 1 })
+			s := startOnBrokers(t, func(c *settings.Config) { c.Partitions = 1 })
 			hook := s.put("eventKey=webhook.kept")
 			for _, calls := range []int{5, 4, 4} {
 				s.checkpoint()
@@ -270,7 +270,7 @@ func TestATreeOutlivesItsBeginning(t *testing.T) {
 }
 
 func TestCheckpointsAreForWhoMay(t *testing.T) {
-	s := startOnOne(t, func(c *settings.Config) { c.CheckpointInterval = 0 })
+	s := startOnOne(t)
 	s.command("user.put", "username=ann", "password=long enough").want(http.StatusOK)
 	ann := s.as("Authorization", basic("ann", "long enough"))
 	ann.forbidden("checkpoint.put")
