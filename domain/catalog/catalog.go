@@ -103,9 +103,12 @@ const (
 	TraceGet  = "trace.get"
 	EventGet  = "event.get"
 	EventTail = "event.tail"
+
+	AuditGet    = "audit.get"
+	AuditExport = "audit.export"
 )
 
-var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands)
+var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands, auditCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

@@ -34,6 +34,8 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"trace.get":       catalog.Look,
 		"event.get":       catalog.Look,
 		"event.tail":      catalog.Look,
+		"audit.get":       catalog.Look,
+		"audit.export":    catalog.Look,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {
