@@ -25,6 +25,9 @@ type Contract struct {
 	// History is a representative log of the projection's topic, with repeated
 	// and contradicting records. Each record names its partition.
 	History []record.Record
+	// TellsOfParked says that the projection has rows of its own about records that
+	// cannot be decoded.
+	TellsOfParked bool
 }
 
 // Run holds the projection to what is promised of every one.
