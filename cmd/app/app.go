@@ -160,6 +160,7 @@ func (a *App) openAPI() error {
 		Runs:             runsView{e.runs, e.calls},
 		Traces:           tracesView{e.traces, e.calls},
 		Events:           a.near,
+		Audit:            e.audit,
 		Compile:          a.compile,
 		RunPipeline:      a.runPipeline,
 	})

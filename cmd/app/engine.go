@@ -13,6 +13,7 @@ import (
 	"hooklog/cmd/settings"
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	"hooklog/projections/audit"
 	"hooklog/projections/fold"
 	"hooklog/projections/registry"
 	"hooklog/projections/results"
@@ -30,6 +31,8 @@ const (
 	progressEvery = 5 * time.Second
 	// callsPause is how much later a result may be seen when many calls come.
 	callsPause = 5 * time.Millisecond
+	// accessPause is the same for looks and log-ins on the audit.
+	accessPause = 100 * time.Millisecond
 	// flushTimeout bounds the wait for records whose callers have been answered.
 	flushTimeout = 4 * time.Second
 )
@@ -49,9 +52,11 @@ type engine struct {
 	runs     *runs.Runs
 	traces   *traces.Traces
 	sessions *sessions.Sessions
+	audit    *audit.Audit
 	commands *fold.Runner
 	calls    *fold.Runner
 	wishes   *fold.Runner // about sessions
+	accesses *fold.Runner // looks and log-ins
 	lease    *fold.Lease  // of the commands; nil with an embedded log
 	status   *status
 
@@ -193,7 +198,8 @@ func (e *engine) openProjections() error {
 	}
 	e.rows = rows
 	e.onClose(rows.Close)
-	if e.registry, err = registry.New(rows); err != nil {
+	e.audit = audit.New(rows)
+	if e.registry, err = registry.New(rows, e.audit); err != nil {
 		return err
 	}
 	e.results = results.New(rows)
@@ -205,6 +211,7 @@ func (e *engine) openProjections() error {
 	e.commands = fold.NewRunner(e.registry, rows, e.source, e.deps.Log)
 	e.calls = fold.NewRunner(callViews(e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
+	e.accesses = fold.NewRunner(e.audit, rows, e.source, e.deps.Log).Paced(accessPause)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -228,7 +235,7 @@ func (e *engine) openProjections() error {
 }
 
 func (e *engine) runners() []*fold.Runner {
-	return []*fold.Runner{e.commands, e.calls, e.wishes}
+	return []*fold.Runner{e.commands, e.calls, e.wishes, e.accesses}
 }
 
 // recovered returns when every projection runs.

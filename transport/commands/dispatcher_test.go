@@ -119,6 +119,7 @@ func dispatcherWith(w surroundings, ring *keyring.Ring, logs *bytes.Buffer) *com
 		Compile:          compile,
 		RunPipeline:      runPipeline,
 		Runs:             noRuns{},
+		Audit:            &audits{},
 	})
 }
 

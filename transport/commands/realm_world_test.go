@@ -57,7 +57,7 @@ func (w *realmWorld) AppendWait(ctx context.Context, r *record.Record) (record.P
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told[c.ID] <- registry.Fold(w.state, c)
+	w.told[c.ID] <- registry.Fold(w.state, c).Outcome
 	return at, nil
 }
 
@@ -132,19 +132,29 @@ func (m *memory) Outcome(id string) (registry.Outcome, bool) { o, ok := m.outcom
 func (m *memory) LastTime() time.Time                        { return m.time }
 func (m *memory) SetCluster(c registry.Cluster)              { m.cluster = &c }
 func (m *memory) SetUser(u access.User)                      { m.users[u.Name] = u }
-func (m *memory) SetClient(c access.Client)                  { m.clients[c.ID] = c }
-func (m *memory) DropClient(id string)                       { delete(m.clients, id) }
-func (m *memory) SetPolicy(p access.Policy)                  { m.policy = p }
-func (m *memory) SetSigningKeys(k access.SigningKeys)        { m.keys = k }
-func (m *memory) SetWebhook(w webhook.Webhook)               { m.webhooks[w.Token.Hash] = w }
-func (m *memory) DropWebhook(w webhook.Webhook)              { delete(m.webhooks, w.Token.Hash) }
-func (m *memory) SetKey(string, secret.TokenHash)            {}
-func (m *memory) DropKey(string)                             {}
-func (m *memory) KeyTaken(string) bool                       { return false }
-func (m *memory) SetOutcome(id string, o registry.Outcome)   { m.outcomes[id] = o }
-func (m *memory) SetLastTime(t time.Time)                    { m.time = t }
+
+func (m *memory) SetClient(c access.Client) { m.clients[c.ID] = c }
+
+func (m *memory) DropClient(id string)                { delete(m.clients, id) }
+func (m *memory) SetPolicy(p access.Policy)           { m.policy = p }
+func (m *memory) SetSigningKeys(k access.SigningKeys) { m.keys = k }
+func (m *memory) SetWebhook(w webhook.Webhook)        { m.webhooks[w.Token.Hash] = w }
+
+func (m *memory) DropWebhook(w webhook.Webhook)            { delete(m.webhooks, w.Token.Hash) }
+func (m *memory) SetKey(string, secret.TokenHash)          {}
+func (m *memory) DropKey(string)                           {}
+func (m *memory) KeyTaken(string) bool                     { return false }
+func (m *memory) SetOutcome(id string, o registry.Outcome) { m.outcomes[id] = o }
+func (m *memory) SetLastTime(t time.Time)                  { m.time = t }
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.webhooks[h]
+	return w, ok
+}
+
+// The past is the fold's own affair.
+func (m *memory) KeepWebhook(secret.TokenHash, webhook.Moment, *webhook.Webhook) {}
+
+func (m *memory) WebhookAt(secret.TokenHash, webhook.Moment) (w webhook.Webhook, ok bool) {
 	return w, ok
 }
 
