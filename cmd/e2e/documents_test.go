@@ -33,6 +33,8 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeAdHoc()
 	s.exchangeRuns()
 	s.exchangeTraces()
+	s.exchangePast()
+	s.exchangeAudit()
 	s.exchangeSchemes(d)
 	s.exchangeForbidden(d)
 	s.exchangeRefusals(d)
@@ -40,6 +42,7 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeIdentityParameters(d)
 	s.exchangePipelineParameters(d)
 	s.exchangeTraceParameters(d)
+	s.exchangeAuditParameters(d)
 	s.exchangeWithout(d, down)
 	s.exchangeTooOften(d, busy)
 
