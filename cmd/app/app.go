@@ -173,6 +173,7 @@ func (a *App) openAPI() error {
 		Events:           a.near,
 		Checkpoints:      e.checkpoints,
 		Receipt:          e.receipt,
+		Audit:            e.audit,
 		Compile:          a.compile,
 		RunPipeline:      a.runPipeline,
 	})

@@ -67,7 +67,7 @@ func (e *engine) openCheckpoints() error {
 
 // current returns when all that is on the proved topics now has been folded.
 func (e *engine) current(ctx context.Context) error {
-	for _, r := range []*fold.Runner{e.commands, e.calls, e.looks} {
+	for _, r := range []*fold.Runner{e.commands, e.calls, e.accesses} {
 		if err := r.Current(ctx); err != nil {
 			return err
 		}

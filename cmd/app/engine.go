@@ -13,6 +13,7 @@ import (
 	"hooklog/cmd/settings"
 	"hooklog/domain/call"
 	"hooklog/domain/record"
+	"hooklog/projections/audit"
 	"hooklog/projections/fold"
 	"hooklog/projections/proof"
 	"hooklog/projections/registry"
@@ -33,6 +34,8 @@ const (
 	progressEvery = 5 * time.Second
 	// callsPause is how much later a result may be seen when many calls come.
 	callsPause = 5 * time.Millisecond
+	// accessPause is the same for looks and log-ins on the audit.
+	accessPause = 100 * time.Millisecond
 	// flushTimeout bounds the wait for records whose callers have been answered.
 	flushTimeout = 4 * time.Second
 )
@@ -52,10 +55,11 @@ type engine struct {
 	runs     *runs.Runs
 	traces   *traces.Traces
 	sessions *sessions.Sessions
+	audit    *audit.Audit
 	commands *fold.Runner
 	calls    *fold.Runner
 	wishes   *fold.Runner // about sessions
-	looks    *fold.Runner // and log-ins
+	accesses *fold.Runner // looks and log-ins
 	lease    *fold.Lease  // of the commands; nil with an embedded log
 	trees    proof.Forest
 	status   *status
@@ -202,7 +206,8 @@ func (e *engine) openProjections() error {
 	}
 	e.rows = rows
 	e.onClose(rows.Close)
-	if e.registry, err = registry.New(rows); err != nil {
+	e.audit = audit.New(rows)
+	if e.registry, err = registry.New(rows, e.audit); err != nil {
 		return err
 	}
 	e.results = results.New(rows)
@@ -216,7 +221,7 @@ func (e *engine) openProjections() error {
 	}
 	e.commands = fold.NewRunner(commandViews(e.registry, e.trees), rows, e.source, e.deps.Log)
 	e.calls = fold.NewRunner(callViews(e.trees, e.results, e.runs, e.traces), rows, e.source, e.deps.Log).Paced(callsPause)
-	e.looks = fold.NewRunner(accessViews(e.trees), rows, e.source, e.deps.Log).Paced(callsPause)
+	e.accesses = fold.NewRunner(accessViews(e.audit, e.trees), rows, e.source, e.deps.Log).Paced(accessPause)
 	e.traceFolds()
 	e.wishes = fold.NewRunner(e.sessions, rows, e.source, e.deps.Log)
 
@@ -252,7 +257,7 @@ func (e *engine) traceFolds() {
 }
 
 func (e *engine) runners() []*fold.Runner {
-	return []*fold.Runner{e.commands, e.calls, e.looks, e.wishes}
+	return []*fold.Runner{e.commands, e.calls, e.accesses, e.wishes}
 }
 
 // recovered returns when every projection runs.
@@ -288,8 +293,8 @@ func callViews(trees proof.Forest, views ...fold.View[any]) fold.Projection {
 }
 
 // accessViews are folded from svc.access by one reader.
-func accessViews(trees proof.Forest) fold.Projection {
-	return fold.Together("access", trees.Of(record.TopicAccess))
+func accessViews(entries *audit.Audit, trees proof.Forest) fold.Projection {
+	return fold.Together("access", entries, trees.Of(record.TopicAccess))
 }
 
 // runsView joins the runs with the fold of the calls.

@@ -11,6 +11,7 @@ import (
 
 	"hooklog/cmd/settings"
 	"hooklog/domain/registry"
+	"hooklog/projections/audit"
 	"hooklog/projections/fold"
 	views "hooklog/projections/registry"
 	"hooklog/projections/results"
@@ -69,7 +70,8 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 		return nil, nil
 	}
 	defer func() { _ = rows.Close() }() // it is dropped next
-	commands, err := views.New(rows)
+	accesses := audit.New(rows)
+	commands, err := views.New(rows, accesses)
 	if err != nil {
 		e.deps.Log.Warn("The old projections cannot be read", "error", err)
 		return nil, nil
@@ -86,7 +88,7 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 	}
 	var losses []*fold.Stopped
 	for _, p := range []fold.Projection{
-		commandViews(commands, trees), callViews(trees, results.New(rows), runs.New(rows), found), accessViews(trees), sessions.New(rows),
+		commandViews(commands, trees), callViews(trees, results.New(rows), runs.New(rows), found), accessViews(accesses, trees), sessions.New(rows),
 	} {
 		err := fold.NewRunner(p, rows, e.source, e.deps.Log).Check(ctx)
 		var stopped *fold.Stopped

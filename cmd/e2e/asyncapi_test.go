@@ -155,6 +155,8 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 	s.put("uuid="+hook.UUID, "eventKey=webhook.moved", "maxPayloadLength=1", "enabled=false", "version=1")
 	s.command("webhook.get").want(http.StatusOK)
 	s.command("webhook.get", "uuid="+hook.UUID).want(http.StatusOK)
+	s.command("webhook.get", "uuid="+hook.UUID, "at="+rfc(hook.Created)).want(http.StatusOK)
+	s.command("audit.get", "webhook="+hook.UUID[30:], "limit=3").want(http.StatusOK)
 	s.command("webhook.delete", "uuid="+hook.UUID).want(http.StatusOK)
 	s.command("webhook.list").want(http.StatusOK)
 	s.command("webhook.list", "limit=0").want(http.StatusBadRequest)
@@ -167,8 +169,8 @@ func TestRecordsAreAsDocumented(t *testing.T) {
 	s.logInAndOut()
 	kinds["webhook.docs.fails"], kinds["webhook.docs.sends"], kinds["docs.sent"] = "RawPayload", "RawPayload", "RawPayload"
 
-	// Five looks and three grants are written behind their answers.
-	eventually(t, "all of them are on the log", func() bool { return len(s.records("svc.access")) == 8 })
+	// Six looks and three grants are written behind their answers.
+	eventually(t, "all of them are on the log", func() bool { return len(s.records("svc.access")) == 9 })
 	s.call(hook.UUID, asJSON, "1").want(http.StatusNotFound)
 	s.stop() // writes the counts of refused calls and of failed log-ins
 

@@ -34,6 +34,8 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeRuns()
 	s.exchangeTraces()
 	s.exchangeCheckpoints()
+	s.exchangePast()
+	s.exchangeAudit()
 	s.exchangeSchemes(d)
 	s.exchangeForbidden(d)
 	s.exchangeRefusals(d)
@@ -41,6 +43,7 @@ func TestExchangesAreAsDocumented(t *testing.T) {
 	s.exchangeIdentityParameters(d)
 	s.exchangePipelineParameters(d)
 	s.exchangeTraceParameters(d)
+	s.exchangeAuditParameters(d)
 	s.exchangeWithout(d, down)
 	s.exchangeTooOften(d, busy)
 

@@ -1,7 +1,6 @@
 package access_test
 
 import (
-	"encoding/json"
 	"net/netip"
 	"os"
 	"strings"
@@ -60,11 +59,30 @@ func sameAsGolden[T any](t *testing.T, file, key, kind string, at time.Time, giv
 	if diff := cmp.Diff(want, written); diff != "" {
 		t.Errorf("record differs (-want +got):\n%s", diff)
 	}
-	var read T
-	if err := json.Unmarshal(golden, &read); err != nil {
+	read, err := access.Decode(&want)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(given, read, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+	if diff := cmp.Diff(any(given), read, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Errorf("what is read differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNoRecordOfAnAccessIsRefused(t *testing.T) {
+	for _, tt := range []struct{ kind, value string }{
+		{"", `{}`},
+		{"command/1", `{"id":"x"}`},
+		{access.LookType, `{`},
+		{access.LookType, `{"id":"l","name":"webhook.list","principal":"kim"}`},                   // no time
+		{access.LookType, `{"id":"l","principal":"kim","time":"2026-03-02T08:00:00Z"}`},           // no command
+		{access.LoginType, `{"id":"l","time":"2026-03-02T08:00:00Z"}`},                            // nobody
+		{access.LoginType, `{"id":"l","principal":"kim","time":"yesterday"}`},                     // no time
+		{access.FailuresType, `{"from":"2026-03-02T08:00:00Z","to":"2026-03-02T08:00:00Z"}`},      // nowhere
+		{access.FailuresType, `{"instance":"i","to":"2026-03-02T08:00:00Z","networks":[{"p":1}]`}, // broken
+	} {
+		r := record.Record{Headers: []record.Header{{Key: record.HeaderType, Value: []byte(tt.kind)}}, Value: []byte(tt.value)}
+		if got, err := access.Decode(&r); err == nil {
+			t.Errorf("%s %s is %+v", tt.kind, tt.value, got)
+		}
 	}
 }

@@ -19,12 +19,18 @@ type Look struct {
 	PrincipalName string `json:"principalName,omitempty"`
 	// Effective is the user whose rights counted; it is the principal for direct
 	// calls, and where an older record has none.
-	Effective string    `json:"effective,omitempty"`
-	Roles     []string  `json:"roles,omitempty"`
-	Client    string    `json:"client,omitempty"`
-	Address   string    `json:"address,omitempty"`
-	Outcome   string    `json:"outcome"`
-	Time      time.Time `json:"time"`
+	Effective string   `json:"effective,omitempty"`
+	Roles     []string `json:"roles,omitempty"`
+	Client    string   `json:"client,omitempty"`
+	Address   string   `json:"address,omitempty"`
+	// EventKey and Last6 are those of the webhook that was asked for by them, and
+	// Params what else was, without secrets.
+	EventKey string         `json:"eventKey,omitempty"`
+	Last6    string         `json:"last6,omitempty"`
+	Params   map[string]any `json:"params,omitempty"`
+
+	Outcome string    `json:"outcome"`
+	Time    time.Time `json:"time"`
 }
 
 // Encode gives the record to append, for one of n partitions.

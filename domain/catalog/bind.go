@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,6 +155,41 @@ func ParseBool(name, text string) (bool, error) {
 	}
 	return false, fault.New(fault.Invalid, "%s must be true or false.", name)
 }
+
+// shownText is the form of names, keys and times. Whoever puts a password or a
+// token of theirs where it does not belong has mostly put something else.
+var shownText = regexp.MustCompile(`^[A-Za-z0-9._:@+-]{1,64}$`)
+
+// Shown are the arguments as they may stand on a record: without secrets, and of
+// a text that may be the token of a webhook only the last six characters. Where a
+// page goes on says nothing and is left out.
+func (a Args) Shown() map[string]any {
+	shown := map[string]any{}
+	for name, v := range a.values {
+		switch v := v.(type) {
+		case secret.Token:
+			shown[name] = hidden + v.Last6()
+		case secret.Password:
+		case string:
+			token, err := secret.ParseToken(v)
+			switch {
+			case name == "cursor":
+			case err == nil:
+				shown[name] = hidden + token.Last6()
+			case shownText.MatchString(v):
+				shown[name] = v
+			default:
+				shown[name] = hidden
+			}
+		default:
+			shown[name] = v
+		}
+	}
+	return shown
+}
+
+// hidden stands for what is not shown of a text.
+const hidden = "…"
 
 // Arg gives the named argument, or nil when it was not given. T must be the Go
 // type of the parameter's type: string, int, bool, secret.Token, secret.Password

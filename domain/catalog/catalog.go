@@ -106,9 +106,12 @@ const (
 
 	CheckpointPut = "checkpoint.put"
 	CheckpointGet = "checkpoint.get"
+
+	AuditGet    = "audit.get"
+	AuditExport = "audit.export"
 )
 
-var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands, checkpointCommands)
+var commands = slices.Concat(webhookCommands, identityCommands, pipelineCommands, traceCommands, checkpointCommands, auditCommands)
 
 // All lists the commands in the order of the catalog.
 func All() []Command { return slices.Clone(commands) }

@@ -36,6 +36,8 @@ func TestEveryCommandHasItsKind(t *testing.T) {
 		"event.tail":      catalog.Look,
 		"checkpoint.put":  catalog.Change,
 		"checkpoint.get":  catalog.Look,
+		"audit.get":       catalog.Look,
+		"audit.export":    catalog.Look,
 	}
 	got := map[string]catalog.Kind{}
 	for _, c := range catalog.All() {

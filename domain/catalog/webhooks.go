@@ -17,8 +17,11 @@ var webhookCommands = []Command{
 	},
 	{
 		Name: WebhookGet, Kind: RegistryRead,
-		Help:   "Returns all webhooks with their tokens, or with uuid that one.",
-		Params: []Param{{Name: "uuid", Type: Token, Help: "Token of the webhook to return."}},
+		Help: "Returns all webhooks with their tokens, or with uuid that one, as it is or as it was.",
+		Params: []Param{
+			{Name: "uuid", Type: Token, Help: "Token of the webhook to return."},
+			{Name: "at", Type: String, Help: "A time (RFC 3339) or an offset of svc.command: the webhook as it was then, also one that was deleted since."},
+		},
 	},
 	{
 		Name: WebhookList, Kind: Look,

@@ -47,10 +47,18 @@ type Command struct {
 	// pipeline runs as another user.
 	Effective string `json:"effective"`
 	// Roles are those of the effective user.
-	Roles   []string  `json:"roles,omitempty"`
+	Roles []string `json:"roles,omitempty"`
+	// Owner is whose rights the pipeline borrows that issued the command. Via names
+	// that pipeline as name@version, where it is a stored one, and Call is the call
+	// that started it, or the command by which a caller runs it.
+	Owner   string    `json:"owner,omitempty"`
+	Via     string    `json:"via,omitempty"`
+	Call    string    `json:"call,omitempty"`
 	Client  string    `json:"client,omitempty"`
 	Address string    `json:"address,omitempty"`
 	Time    time.Time `json:"time"`
+	// Offset is where the record lies, which it cannot say itself.
+	Offset int64 `json:"-"`
 }
 
 // Encode gives the record to append.
@@ -83,6 +91,7 @@ func DecodeCommand(r *record.Record) (Command, error) {
 		return c, errors.New("a command needs id, name and principal")
 	}
 	c.Effective = cmp.Or(c.Effective, c.Principal) // the first records had none
+	c.Offset = r.Offset
 	return c, nil
 }
 

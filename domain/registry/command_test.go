@@ -37,6 +37,8 @@ func laterCommands() map[string]registry.Command {
 	outside.PrincipalName = "Kim"
 	step := by(remove("p1", 1), access.Anonymous)
 	step.Effective = "batch"
+	owned := step
+	owned.Owner, owned.Via, owned.Call = "kim", "orders.clean-up@3", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 	whole := source("webhook.orders")
 	whole.MessageKeys, whole.RunAs = []string{"svc.event.webhook.#"}, []string{"batch"}
 	return map[string]registry.Command{
@@ -54,6 +56,8 @@ func laterCommands() map[string]registry.Command {
 		"key_init.json":           initKey("s1", "kid"),
 		"key_rotate.json":         rotate("s2", "kid"),
 		"by_a_pipeline.json":      step,
+		"by_an_owners.json":       owned,
+		"webhook_get_at.json":     getAt("g2", 1, "4711", 0),
 	}
 }
 

@@ -35,7 +35,7 @@ func TestARepeatGetsTheFirstOutcome(t *testing.T) {
 			m := folded(tt.given...)
 			before, first := m.dump(t), m.Outcomes["x"]
 			got := registry.Fold(m, repeat)
-			if diff := cmp.Diff(first, got, bySealedText); diff != "" {
+			if diff := cmp.Diff(first, got.Outcome, bySealedText); diff != "" {
 				t.Errorf("outcome differs (-first +repeated):\n%s", diff)
 			}
 			if got.Fault != tt.then {
@@ -126,7 +126,7 @@ func TestPermissionIsDecidedByTheFold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(given...)
 			before := m.dump(t)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			if outcome.Fault != "forbidden" || outcome.Webhook != nil {
 				t.Errorf("outcome %+v, want forbidden", outcome)
 			}
@@ -214,7 +214,7 @@ func TestEveryCommandOfThisLogIsDecided(t *testing.T) {
 		if c.Kind != catalog.Change && c.Kind != catalog.RegistryRead {
 			continue
 		}
-		outcome := registry.Fold(newMemory(), command("x", c.Name, nil))
+		outcome := registry.Fold(newMemory(), command("x", c.Name, nil)).Outcome
 		if outcome.Fault == "not-found" {
 			t.Errorf("%s: %s", c.Name, outcome.Detail)
 		}

@@ -59,7 +59,7 @@ func TestUserCommands(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(tt.given...)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			if outcome.Fault != tt.fails {
 				t.Errorf("fault %q (%s), want %q", outcome.Fault, outcome.Detail, tt.fails)
 			}
@@ -99,7 +99,7 @@ func TestClientCommands(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(tt.given...)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			if outcome.Fault != tt.fails || len(m.Clients) != tt.left {
 				t.Errorf("fault %q (%s), want %q; %d clients, want %d", outcome.Fault, outcome.Detail, tt.fails, len(m.Clients), tt.left)
 			}
@@ -132,7 +132,7 @@ func TestPolicyCommands(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(start...)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			var names []string
 			for _, r := range m.Rules {
 				names = append(names, r.Name)
@@ -183,7 +183,7 @@ func TestThePolicyIsThatOfTheCommandsPlace(t *testing.T) {
 		} {
 			t.Run(tt.name+", "+who, func(t *testing.T) {
 				m := folded(append(given, tt.then...)...)
-				outcome := registry.Fold(m, when)
+				outcome := registry.Fold(m, when).Outcome
 				if outcome.Fault != tt.fails {
 					t.Errorf("fault %q (%s), want %q", outcome.Fault, outcome.Detail, tt.fails)
 				}
@@ -217,7 +217,7 @@ func TestTheRightsOfTheEffectiveUserCount(t *testing.T) {
 	m := folded(initialise("i", "check"), putRule("p", rule))
 	asBatch := by(create("x", 1, "webhook.a"), access.Anonymous)
 	asBatch.Effective = "batch"
-	outcome := registry.Fold(m, asBatch)
+	outcome := registry.Fold(m, asBatch).Outcome
 	if outcome.Fault != "" || outcome.Webhook.CreatedBy != "batch" {
 		t.Errorf("it came to %+v", outcome)
 	}

@@ -3,6 +3,7 @@ package registry_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,11 +24,19 @@ type memory struct {
 	Signing  access.SigningKeys
 	Proves   *proof.Key
 	Webhooks map[string]webhook.Webhook
+	History  map[string][]kept
 	Keys     map[string]string
 	// Pipelines are by name, and the versions by name@version.
 	Pipelines map[string]pipeline.Pipeline
 	Outcomes  map[string]registry.Outcome
 	Time      time.Time
+}
+
+// kept is what a webhook was since a moment.
+type kept struct {
+	Offset  int64
+	Time    time.Time
+	Webhook *webhook.Webhook
 }
 
 var _ registry.State = (*memory)(nil)
@@ -37,6 +46,7 @@ func newMemory() *memory {
 		Users:     map[string]access.User{},
 		Clients:   map[string]access.Client{},
 		Webhooks:  map[string]webhook.Webhook{},
+		History:   map[string][]kept{},
 		Pipelines: map[string]pipeline.Pipeline{},
 		Keys:      map[string]string{},
 		Outcomes:  map[string]registry.Outcome{},
@@ -72,6 +82,22 @@ func (m *memory) CheckpointKey() (proof.Key, bool) {
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.Webhooks[h.String()]
 	return w, ok
+}
+
+func (m *memory) KeepWebhook(h secret.TokenHash, since webhook.Moment, w *webhook.Webhook) {
+	m.History[h.String()] = append(m.History[h.String()], kept{since.Offset, since.Time, w})
+}
+
+func (m *memory) WebhookAt(h secret.TokenHash, at webhook.Moment) (webhook.Webhook, bool) {
+	for _, k := range slices.Backward(m.History[h.String()]) {
+		if at.Time.IsZero() && k.Offset <= at.Offset || !at.Time.IsZero() && !k.Time.After(at.Time) {
+			if k.Webhook == nil {
+				return webhook.Webhook{}, false
+			}
+			return *k.Webhook, true
+		}
+	}
+	return webhook.Webhook{}, false
 }
 
 func (m *memory) KeyTaken(key string) bool { _, ok := m.Keys[key]; return ok }

@@ -78,7 +78,7 @@ func TestPipelineCommands(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(tt.given...)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			if outcome.Fault != tt.fails {
 				t.Errorf("fault %q (%s), want %q", outcome.Fault, outcome.Detail, tt.fails)
 			}
@@ -140,7 +140,7 @@ func TestOutcomesShowThePipelineWithoutItsSource(t *testing.T) {
 		{"a retry names none", retry("t", "orders"), ""},
 	}
 	for _, step := range steps {
-		outcome := registry.Fold(m, step.when)
+		outcome := registry.Fold(m, step.when).Outcome
 		got := ""
 		if p := outcome.Pipeline; p != nil {
 			got = p.Listener() + " " + strings.Join(p.EventKeys, " ")
@@ -202,21 +202,21 @@ func TestAPipelineNeedsTheRightsOfItsOwner(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(initialise("i", "check"), tt.rule)
-			outcome := registry.Fold(m, by(putPipeline("x", "orders", tt.source), "ann", "reader"))
+			outcome := registry.Fold(m, by(putPipeline("x", "orders", tt.source), "ann", "reader")).Outcome
 			if outcome.Fault != tt.fails {
 				t.Errorf("fault %q (%s), want %q", outcome.Fault, outcome.Detail, tt.fails)
 			}
 			if was := len(m.Pipelines) > 0; was != (tt.fails == "") {
 				t.Errorf("it was stored: %v", was)
 			}
-			if outcome := registry.Fold(m, putPipeline("y", "orders", tt.source)); outcome.Fault != "" {
+			if outcome := registry.Fold(m, putPipeline("y", "orders", tt.source)).Outcome; outcome.Fault != "" {
 				t.Errorf("an administrator may not: %s", outcome.Detail)
 			}
 		})
 	}
 	t.Run("an edit needs the rights of who edits, not of who owned it", func(t *testing.T) {
 		m := folded(initialise("i", "check"), putPipeline("p", "orders", runsAs("batch")), rule("pipeline.put", "*"))
-		if outcome := registry.Fold(m, by(putPipeline("x", "orders", runsAs("batch")), "ann")); outcome.Fault != "forbidden" {
+		if outcome := registry.Fold(m, by(putPipeline("x", "orders", runsAs("batch")), "ann")).Outcome; outcome.Fault != "forbidden" {
 			t.Errorf("outcome %+v", outcome)
 		}
 		if diff := cmp.Diff(map[string]string{"orders@1": "kim"}, stored(m)); diff != "" {
@@ -236,7 +236,7 @@ func TestTheRightToAPipelineIsAskedForBeforeItsName(t *testing.T) {
 			removePipeline("x", name), runPipeline("x", name), retry("x", name), retry("x", "stock.a", name),
 		} {
 			m := folded(given...)
-			if outcome := registry.Fold(m, by(c, "ann")); outcome.Fault != "forbidden" || outcome.Pipeline != nil {
+			if outcome := registry.Fold(m, by(c, "ann")).Outcome; outcome.Fault != "forbidden" || outcome.Pipeline != nil {
 				t.Errorf("%s of %s: %+v, want forbidden", c.Name, name, outcome)
 			}
 		}
@@ -246,7 +246,7 @@ func TestTheRightToAPipelineIsAskedForBeforeItsName(t *testing.T) {
 		putPipeline("x1", "stock.a", source()), getPipeline("x2", "stock.a", 0), runPipeline("x3", "stock.a"),
 		command("x4", "pipeline.run", registry.RunParams{SHA256: "5f0c"}), retry("x5", "stock.a", "stock.b"), removePipeline("x6", "stock.a"),
 	} {
-		if outcome := registry.Fold(m, by(c, "ann")); outcome.Fault != "" {
+		if outcome := registry.Fold(m, by(c, "ann")).Outcome; outcome.Fault != "" {
 			t.Errorf("%s of what the rule covers: %+v", c.Name, outcome)
 		}
 	}

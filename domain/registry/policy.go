@@ -11,7 +11,7 @@ func decidePolicyPut(v View, c Command) (Event, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, err
 	}
-	return PolicyChanged{Policy: policy}, Outcome{Rule: &put}, nil
+	return PolicyChanged{Policy: policy, Rule: put.Name}, Outcome{Rule: &put}, nil
 }
 
 func decidePolicyGet(v View, c Command) (Event, Outcome, error) {
@@ -38,7 +38,7 @@ func decidePolicyDelete(v View, c Command) (Event, Outcome, error) {
 	if err != nil {
 		return nil, Outcome{}, err
 	}
-	return PolicyChanged{Policy: policy}, Outcome{Rule: &rule}, nil
+	return PolicyChanged{Policy: policy, Rule: name}, Outcome{Rule: &rule}, nil
 }
 
 func decideKeyRotate(v View, c Command) (Event, Outcome, error) {

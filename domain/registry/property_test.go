@@ -125,7 +125,7 @@ func TestWhatAlwaysHolds(t *testing.T) {
 			last := m.LastTime()
 			version := m.Pipelines["orders"].Version
 			before, existed := m.Webhooks[token(1).Hash.String()]
-			outcome := registry.Fold(m, c)
+			outcome := registry.Fold(m, c).Outcome
 			if m.LastTime().Before(last) {
 				rt.Fatalf("time went back from %v to %v", last, m.LastTime())
 			}

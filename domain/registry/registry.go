@@ -28,6 +28,9 @@ type View interface {
 	SigningKeys() access.SigningKeys
 	CheckpointKey() (proof.Key, bool)
 	Webhook(hash secret.TokenHash) (webhook.Webhook, bool)
+	// WebhookAt finds what the webhook was at a moment of the past, also when it
+	// was deleted since.
+	WebhookAt(hash secret.TokenHash, at webhook.Moment) (webhook.Webhook, bool)
 	KeyTaken(eventKey string) bool
 	// Pipeline finds a version that was put, or with 0 what the name was last: its
 	// latest version, or what stays of a deleted one. The latter may come without
@@ -50,6 +53,9 @@ type State interface {
 	SetCheckpointKey(proof.Key)
 	SetWebhook(webhook.Webhook)
 	DropWebhook(webhook.Webhook)
+	// KeepWebhook keeps for ever what the webhook is since the moment, which has
+	// offset and time; nil is that there is none.
+	KeepWebhook(hash secret.TokenHash, since webhook.Moment, w *webhook.Webhook)
 	SetKey(eventKey string, hash secret.TokenHash)
 	DropKey(eventKey string)
 	// SetPipeline makes it the last of its name, and keeps the versions before.
@@ -105,35 +111,48 @@ type (
 	ClientChanged struct{ Client access.Client }
 	// ClientDeleted is the end of a client.
 	ClientDeleted struct{ ID string }
-	// PolicyChanged replaces the policy.
-	PolicyChanged struct{ Policy access.Policy }
+	// PolicyChanged replaces the policy, in which another rule of the name stands,
+	// or none.
+	PolicyChanged struct {
+		Policy access.Policy
+		Rule   string
+	}
 	// KeysChanged replaces the realm's signing keys.
 	KeysChanged struct{ Keys access.SigningKeys }
 )
 
 // Fold decides a command, applies what it changes, and remembers its outcome.
-func Fold(s State, c Command) Outcome {
-	if first, repeated := s.Outcome(c.ID); repeated {
-		if first.Fingerprint != c.Fingerprint {
-			return failed(c, fault.New(fault.Conflict, "The Idempotency-Key was used before with other parameters."))
-		}
-		// The first outcome is no longer shown to who has lost the right to it.
-		if _, _, err := decide(s, c); fault.Is(err, fault.Forbidden) {
-			return failed(c, err)
-		}
-		return first
-	}
+func Fold(s State, c Command) Decision {
 	c.Time = latest(s.LastTime(), c.Time)
-	event, outcome, err := decide(s, c)
+	view := &sight{View: s}
+	if first, repeated := s.Outcome(c.ID); repeated {
+		outcome := repeat(view, c, first)
+		return Decision{Command: c, Outcome: outcome, Repeated: true, Named: view.named}
+	}
+	event, outcome, err := decide(view, c)
 	outcome.Fingerprint = c.Fingerprint
+	d := Decision{Command: c, Outcome: outcome, Named: view.named}
 	if err != nil {
-		outcome = failed(c, err)
+		d.Outcome = failed(c, err)
 	} else {
-		apply(s, event)
+		d.Change = changeBy(s, event)
+		apply(s, event, webhook.Moment{Offset: c.Offset, Time: c.Time})
 	}
 	s.SetLastTime(c.Time)
-	s.SetOutcome(c.ID, outcome)
-	return outcome
+	s.SetOutcome(c.ID, d.Outcome)
+	return d
+}
+
+// repeat answers a command under an id that was decided before.
+func repeat(v View, c Command, first Outcome) Outcome {
+	if first.Fingerprint != c.Fingerprint {
+		return failed(c, fault.New(fault.Conflict, "The Idempotency-Key was used before with other parameters."))
+	}
+	// The first outcome is no longer shown to who has lost the right to it.
+	if _, _, err := decide(v, c); fault.Is(err, fault.Forbidden) {
+		return failed(c, err)
+	}
+	return first
 }
 
 func failed(c Command, err error) Outcome {
@@ -208,7 +227,7 @@ func nameOf(c Command) (string, error) {
 	return named.Name, named.Check()
 }
 
-func apply(s State, event Event) {
+func apply(s State, event Event, now webhook.Moment) {
 	switch e := event.(type) {
 	case ClusterStarted:
 		s.SetCluster(e.Cluster)
@@ -229,7 +248,7 @@ func apply(s State, event Event) {
 	case CheckpointKeyMade:
 		s.SetCheckpointKey(e.Key)
 	case webhook.Event:
-		applyWebhook(s, e)
+		applyWebhook(s, e, now)
 	case pipeline.Event:
 		applyPipeline(s, e)
 	}

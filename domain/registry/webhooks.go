@@ -49,8 +49,28 @@ func decideWebhookGet(v View, c Command) (Event, Outcome, error) {
 	if len(c.Params) == 0 {
 		return nil, Outcome{}, nil
 	}
-	w, err := named(v, c)
+	var get webhook.Get
+	if err := params(c, &get); err != nil {
+		return nil, Outcome{}, err
+	}
+	w, err := asOf(v, c, get)
 	return nil, Outcome{Webhook: w}, err
+}
+
+// asOf finds the webhook that a get names, as it is or as it was, and asks for
+// the right to the key that it has or had.
+func asOf(v View, c Command, get webhook.Get) (*webhook.Webhook, error) {
+	if get.At == nil {
+		return named(v, c)
+	}
+	if get.At.Behind(webhook.Moment{Offset: c.Offset, Time: c.Time}) {
+		return nil, fault.New(fault.Invalid, "at lies in the future.")
+	}
+	w, ok := v.WebhookAt(get.Token.Hash, *get.At)
+	if !ok {
+		return nil, fault.New(fault.NotFound, "No webhook had this uuid then.")
+	}
+	return &w, allow(v, c, w.EventKey)
 }
 
 func decideWebhookDelete(v View, c Command) (Event, Outcome, error) {
@@ -89,18 +109,21 @@ func allow(v View, c Command, eventKey string) error {
 	return v.Policy().Allow(c.subject(), c.Name, eventKey)
 }
 
-func applyWebhook(s State, event webhook.Event) {
+func applyWebhook(s State, event webhook.Event, now webhook.Moment) {
 	switch e := event.(type) {
 	case webhook.Created:
+		s.KeepWebhook(e.Webhook.Token.Hash, now, &e.Webhook)
 		s.SetWebhook(e.Webhook)
 		s.SetKey(e.Webhook.EventKey, e.Webhook.Token.Hash)
 	case webhook.Edited:
+		s.KeepWebhook(e.After.Token.Hash, now, &e.After)
 		if e.Before.EventKey != e.After.EventKey {
 			s.DropKey(e.Before.EventKey)
 			s.SetKey(e.After.EventKey, e.After.Token.Hash)
 		}
 		s.SetWebhook(e.After)
 	case webhook.Deleted:
+		s.KeepWebhook(e.Webhook.Token.Hash, now, nil)
 		s.DropKey(e.Webhook.EventKey)
 		s.DropWebhook(e.Webhook)
 	}

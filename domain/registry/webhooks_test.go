@@ -74,7 +74,7 @@ func TestWebhookCommands(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := folded(tt.given...)
-			outcome := registry.Fold(m, tt.when)
+			outcome := registry.Fold(m, tt.when).Outcome
 			if outcome.Fault != tt.fails {
 				t.Errorf("fault %q (%s), want %q", outcome.Fault, outcome.Detail, tt.fails)
 			}

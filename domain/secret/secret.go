@@ -122,10 +122,13 @@ func (t Token) Hash() TokenHash {
 	return sha256.Sum256(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 
+// Last6Length is the number of characters of a token that people may see.
+const Last6Length = 6
+
 // Last6 is the part of a token that people may see: the last six characters.
 func (t Token) Last6() string {
 	if s := t.Reveal(); len(s) == TokenLength {
-		return s[TokenLength-6:]
+		return s[TokenLength-Last6Length:]
 	}
 	return ""
 }

@@ -70,6 +70,31 @@ func (t *TokenRef) UnmarshalJSON(data []byte) error {
 	return err
 }
 
+// Get is the wish to see one webhook, as it is or as it was at a moment.
+type Get struct {
+	Token TokenRef
+	At    *Moment
+}
+
+type getWire struct {
+	tokenWire
+	At *Moment `json:"at,omitempty"`
+}
+
+// MarshalJSON gives the parameters as they stand in a command record.
+func (g Get) MarshalJSON() ([]byte, error) { return json.Marshal(getWire{g.Token.wire(), g.At}) }
+
+// UnmarshalJSON reads the parameters of a command record.
+func (g *Get) UnmarshalJSON(data []byte) error {
+	var w getWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	token, err := w.ref()
+	*g = Get{token, w.At}
+	return err
+}
+
 type stateWire struct {
 	tokenWire
 	EventKey         string      `json:"eventKey"`

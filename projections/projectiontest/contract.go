@@ -28,6 +28,9 @@ type Contract struct {
 	// DecodesNothing says that the projection takes every record as it is, and so
 	// parks none.
 	DecodesNothing bool
+	// TellsOfParked says that the projection has rows of its own about records that
+	// cannot be decoded.
+	TellsOfParked bool
 }
 
 // Run holds the projection to what is promised of every one.

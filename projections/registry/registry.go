@@ -22,7 +22,8 @@ import (
 
 // Registry is the projection.
 type Registry struct {
-	store *store.Store
+	store     *store.Store
+	witnesses []Witness
 
 	gates     gates
 	realm     atomic.Pointer[realm]
@@ -32,6 +33,17 @@ type Registry struct {
 	waiters   map[waitKey][]chan domain.Outcome
 }
 
+// Witness writes rows of its own about every record that the registry folds, in
+// the same batch: so it shares the tail and the checkpoint, and needs no decision
+// of its own.
+type Witness interface {
+	// Schema is as that of a projection.
+	Schema() int
+	Decided(b *store.Batch, at record.Position, d domain.Decision) error
+	// Invalid tells of a record that is no command.
+	Invalid(b *store.Batch, r *record.Record) error
+}
+
 // waitKey tells the outcome of one request from that of another request under
 // the same command id.
 type waitKey struct{ commandID, fingerprint string }
@@ -39,10 +51,11 @@ type waitKey struct{ commandID, fingerprint string }
 var _ fold.Projection = (*Registry)(nil)
 
 // New opens the projection over what the store has folded so far.
-func New(s *store.Store) (*Registry, error) {
+func New(s *store.Store, witnesses ...Witness) (*Registry, error) {
 	r := &Registry{
-		store:   s,
-		waiters: make(map[waitKey][]chan domain.Outcome),
+		store:     s,
+		witnesses: witnesses,
+		waiters:   make(map[waitKey][]chan domain.Outcome),
 	}
 	if err := r.loadGates(); err != nil {
 		return nil, fmt.Errorf("load webhooks: %w", err)
@@ -80,8 +93,15 @@ func (*Registry) Name() string { return name }
 // Topic implements fold.Projection.
 func (*Registry) Topic() string { return record.TopicCommand }
 
-// Schema implements fold.Projection.
-func (*Registry) Schema() int { return 2 }
+// Schema implements fold.Projection. It is another one when that of a witness has
+// changed, since schemas only grow.
+func (r *Registry) Schema() int {
+	schema := 3
+	for _, w := range r.witnesses {
+		schema += w.Schema()
+	}
+	return schema
+}
 
 type decided struct {
 	key     waitKey
@@ -95,12 +115,18 @@ func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) 
 	for i := range records {
 		c, err := domain.DecodeCommand(&records[i])
 		if err != nil {
-			if err := b.Park(records[i].Position, err); err != nil {
+			if err := r.park(b, &records[i], err); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		outcomes = append(outcomes, decided{waitKey{c.ID, c.Fingerprint}, domain.Fold(state, c)})
+		d := domain.Fold(state, c)
+		for _, w := range r.witnesses {
+			if err := w.Decided(b.Batch, records[i].Position, d); err != nil {
+				return nil, err
+			}
+		}
+		outcomes = append(outcomes, decided{waitKey{c.ID, c.Fingerprint}, d.Outcome})
 	}
 	return func() {
 		r.gates.publish(state.gates)
@@ -108,6 +134,15 @@ func (r *Registry) Fold(b *fold.Batch, records []record.Record) (func(), error) 
 		r.listeners.publish(state.pipelines)
 		r.wake(outcomes)
 	}, state.err
+}
+
+func (r *Registry) park(b *fold.Batch, invalid *record.Record, reason error) error {
+	for _, w := range r.witnesses {
+		if err := w.Invalid(b.Batch, invalid); err != nil {
+			return err
+		}
+	}
+	return b.Park(invalid.Position, reason)
 }
 
 // Gate finds the gate of an enabled webhook.

@@ -114,6 +114,25 @@ func (s *Store) Last(prefix []byte) (key, value []byte, ok bool, err error) {
 	return key, value, ok, it.Close()
 }
 
+// ScanBack is Scan from the last row to the first, from the key before `before` on
+// (nil: from the last).
+func (s *Store) ScanBack(prefix, before []byte, visit func(key, value []byte) bool) error {
+	upper := before
+	if before == nil {
+		upper = upperBound(prefix)
+	}
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: upper})
+	if err != nil {
+		return err
+	}
+	for ok := it.Last(); ok; ok = it.Prev() {
+		if !visit(it.Key(), it.Value()) {
+			break
+		}
+	}
+	return it.Close()
+}
+
 // Dump writes every row in order, for comparing two stores.
 func (s *Store) Dump(w io.Writer) error {
 	var failed error
@@ -134,6 +153,19 @@ type Batch struct {
 
 // Get gives a copy of a row, with the changes of this batch.
 func (b *Batch) Get(key []byte) ([]byte, bool, error) { return get(b.b, key) }
+
+// Last gives a copy of the last row whose key begins with prefix and is not behind
+// upTo, with the changes of this batch.
+func (b *Batch) Last(prefix, upTo []byte) (value []byte, found bool, err error) {
+	it, err := b.b.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: append(bytes.Clone(upTo), 0)})
+	if err != nil {
+		return nil, false, err
+	}
+	if found = it.Last(); found {
+		value = bytes.Clone(it.Value())
+	}
+	return value, found, it.Close()
+}
 
 // Set writes a row.
 func (b *Batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }

@@ -96,6 +96,53 @@ func TestABatchIsSeenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestRowsAreScannedBackwards(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	write(t, s, "a=1", "b1=2", "b2=3", "b3=4", "c=5")
+	for _, tt := range []struct {
+		before string
+		most   int
+		want   string
+	}{
+		{"", 9, "b3=4 b2=3 b1=2"},
+		{"", 1, "b3=4"},
+		{"b3", 9, "b2=3 b1=2"},
+		{"b25", 9, "b2=3 b1=2"}, // a key that nobody has
+		{"b1", 9, ""},
+	} {
+		var before []byte
+		if tt.before != "" {
+			before = []byte(tt.before)
+		}
+		var got []string
+		err := s.ScanBack([]byte("b"), before, func(key, value []byte) bool {
+			got = append(got, string(key)+"="+string(value))
+			return len(got) < tt.most
+		})
+		if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" || err != nil {
+			t.Errorf("before %q, at most %d (-want +got):\n%s %v", tt.before, tt.most, diff, err)
+		}
+	}
+}
+
+func TestABatchFindsTheLastRowUpToAKey(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	write(t, s, "a=1", "b1=2", "b3=3", "c=4")
+	b := s.NewBatch()
+	if err := fill(b, "b2=5", "b3"); err != nil {
+		t.Fatal(err)
+	}
+	for upTo, want := range map[string]string{"b": "", "b0": "", "b1": "2", "b15": "2", "b2": "5", "b3": "5", "b9": "5"} {
+		value, found, err := b.Last([]byte("b"), []byte(upTo))
+		if string(value) != want || found != (want != "") || err != nil {
+			t.Errorf("up to %s: %q, %v, %v, want %q", upTo, value, found, err, want)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestARowIsACopy(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	write(t, s, "a=1")

@@ -71,6 +71,7 @@ type Deps struct {
 	Runs     Runs
 	Traces   Traces
 	Events   Events
+	Audit    Audit
 	Ring     Ring
 	Topics   Topics
 	// Hash makes the hash by which a password is verified.
@@ -113,10 +114,12 @@ func (d *Dispatcher) Close() { d.background.Wait() }
 
 // Run carries out a command and gives its answer, to be shown as JSON.
 func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
-	if req.Command.Name == catalog.PipelineRun {
+	switch req.Command.Name { // what takes its own time
+	case catalog.PipelineRun:
 		return d.runStored(ctx, req)
-	}
-	if req.Command.Name == catalog.EventTail {
+	case catalog.AuditExport:
+		return d.look(req, func(req Request) (any, error) { return d.exportAudit(ctx, req) })
+	case catalog.EventTail:
 		return d.look(req, func(req Request) (any, error) { return d.tailEvents(ctx, req) })
 	}
 	ctx, cancel := d.inTime(ctx)
@@ -162,6 +165,8 @@ func (d *Dispatcher) Run(ctx context.Context, req Request) (any, error) {
 		return d.putCheckpoint(ctx, req)
 	case catalog.CheckpointGet:
 		return d.look(req, func(Request) (any, error) { return d.getCheckpoint(ctx) })
+	case catalog.AuditGet:
+		return d.look(req, d.getAudit)
 	}
 	return nil, fault.New(fault.NotFound, "There is no command %q.", req.Command.Name)
 }
@@ -232,6 +237,9 @@ func (d *Dispatcher) command(req Request, c change) (registry.Command, error) {
 		PrincipalName: req.Caller.Name,
 		Effective:     req.Caller.subject().Principal,
 		Roles:         req.Caller.Roles,
+		Owner:         req.Caller.Owner,
+		Via:           req.Caller.Via,
+		Call:          req.Caller.Call,
 		Client:        req.Caller.Client,
 		Address:       req.Caller.Address,
 		Time:          d.Now().UTC().Truncate(time.Millisecond),

@@ -120,6 +120,7 @@ func dispatcherWith(w surroundings, ring *keyring.Ring, logs *bytes.Buffer) *com
 		RunPipeline:      runPipeline,
 		Runs:             noRuns{},
 		Checkpoints:      &signer{},
+		Audit:            &audits{},
 	})
 }
 

@@ -6,8 +6,11 @@ import (
 	"github.com/google/uuid"
 
 	"hooklog/domain/access"
+	"hooklog/domain/catalog"
 	"hooklog/domain/fault"
 	"hooklog/domain/record"
+	"hooklog/domain/secret"
+	"hooklog/domain/webhook"
 )
 
 // look answers from the projections and puts on the record that it was asked.
@@ -36,6 +39,9 @@ func (d *Dispatcher) recordLook(req Request, failed error) {
 		Roles:         req.Caller.Roles,
 		Client:        req.Caller.Client,
 		Address:       req.Caller.Address,
+		EventKey:      eventKeyOf(req.Args),
+		Last6:         last6Of(req.Args),
+		Params:        req.Args.Shown(),
 		Outcome:       outcome,
 		Time:          d.Now().UTC().Truncate(time.Millisecond),
 	}.Encode(d.AccessPartitions())
@@ -51,4 +57,20 @@ func (d *Dispatcher) recordLook(req Request, failed error) {
 			d.Log.Warn("Look was not recorded", "command", req.Command.Name, "principal", req.Caller.Principal, "error", err)
 		}
 	})
+}
+
+// eventKeyOf is the webhook that a look asks for by its key: nothing else that
+// may stand in its place is put on the record.
+func eventKeyOf(args catalog.Args) string {
+	if key := catalog.Arg[string](args, "eventKey"); key != nil && webhook.CheckEventKey(*key) == nil {
+		return *key
+	}
+	return ""
+}
+
+func last6Of(args catalog.Args) string {
+	if last6 := catalog.Arg[string](args, "last6"); last6 != nil && len(*last6) == secret.Last6Length {
+		return *last6
+	}
+	return ""
 }

@@ -58,7 +58,7 @@ func (w *realmWorld) AppendWait(ctx context.Context, r *record.Record) (record.P
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told[c.ID] <- registry.Fold(w.state, c)
+	w.told[c.ID] <- registry.Fold(w.state, c).Outcome
 	return at, nil
 }
 
@@ -148,6 +148,13 @@ func (m *memory) SetOutcome(id string, o registry.Outcome)   { m.outcomes[id] = 
 func (m *memory) SetLastTime(t time.Time)                    { m.time = t }
 func (m *memory) Webhook(h secret.TokenHash) (webhook.Webhook, bool) {
 	w, ok := m.webhooks[h]
+	return w, ok
+}
+
+// The past is the fold's own affair.
+func (m *memory) KeepWebhook(secret.TokenHash, webhook.Moment, *webhook.Webhook) {}
+
+func (m *memory) WebhookAt(secret.TokenHash, webhook.Moment) (w webhook.Webhook, ok bool) {
 	return w, ok
 }
 

@@ -24,6 +24,9 @@ type Caller struct {
 	Client string
 	// Address is the caller's network address, without port.
 	Address string
+	// Owner, Via and Call are those of the pipeline that issues the command, as on
+	// its record.
+	Owner, Via, Call string
 }
 
 func (c Caller) subject() access.Subject {

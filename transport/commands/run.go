@@ -85,7 +85,7 @@ func (d *Dispatcher) runFilter(req Request) (f call.RunFilter, err error) {
 	return f, err
 }
 
-// between reads the parameters from and to, which bound times.
+// between reads the parameters from and to; a zero time is no bound.
 func between(req Request) (from, to time.Time, err error) {
 	for parameter, bound := range map[string]*time.Time{"from": &from, "to": &to} {
 		text := catalog.Arg[string](req.Args, parameter)

@@ -6,7 +6,6 @@ import (
 
 	"hooklog/domain/call"
 	"hooklog/domain/catalog"
-	"hooklog/domain/fault"
 )
 
 // TraceRun is one attempt of a pipeline at a call. It shows when what happened and
@@ -66,9 +65,6 @@ func (d *Dispatcher) showTrace(ctx context.Context, req Request, f call.Found) (
 	}
 	if receipt := catalog.Arg[bool](req.Args, "receipt"); receipt == nil || !*receipt {
 		return t, nil
-	}
-	if d.Receipt == nil {
-		return t, fault.New(fault.Conflict, "This service makes no receipts.")
 	}
 	var err error
 	t.Receipt, err = d.Receipt(ctx, f.Position)

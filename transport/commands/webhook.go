@@ -87,9 +87,12 @@ func refTo(token secret.Token) webhook.TokenRef {
 
 func (d *Dispatcher) getWebhook(ctx context.Context, req Request) (any, error) {
 	c := change{id: commandID(req)}
-	if token := catalog.Arg[secret.Token](req.Args, "uuid"); token != nil {
-		c.params = refTo(*token)
-		c.request = c.params
+	get, err := getOf(req)
+	if err != nil {
+		return nil, err
+	}
+	if get != nil {
+		c.request, c.params = get, get
 	}
 	outcome, err := d.decide(ctx, req, c)
 	if err != nil {
@@ -109,6 +112,21 @@ func (d *Dispatcher) getWebhook(ctx context.Context, req Request) (any, error) {
 		}
 	}
 	return shown, nil
+}
+
+// getOf is which webhook is asked for, and as of when; nil is all as they are.
+func getOf(req Request) (*webhook.Get, error) {
+	token, at := catalog.Arg[secret.Token](req.Args, "uuid"), catalog.Arg[string](req.Args, "at")
+	switch {
+	case token == nil && at == nil:
+		return nil, nil
+	case token == nil:
+		return nil, fault.New(fault.Invalid, "at needs the uuid of a webhook.")
+	case at == nil:
+		return &webhook.Get{Token: refTo(*token)}, nil
+	}
+	moment, err := webhook.ParseMoment(*at)
+	return &webhook.Get{Token: refTo(*token), At: &moment}, err
 }
 
 // readable tells the keys that the caller may run the command on.

@@ -39,6 +39,9 @@ func (a *API) command(c catalog.Command) handler {
 		if err != nil {
 			return err
 		}
+		if lines, ok := answer.(commands.Lines); ok {
+			return a.writeLines(w, r, lines)
+		}
 		return writeAnswer(w, c.Name, answer)
 	})
 }

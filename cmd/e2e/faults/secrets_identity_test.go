@@ -174,3 +174,18 @@ func (s *spies) used(token string) []request {
 	}
 	return all
 }
+
+// audited asks what the audit shows of all that, with secrets in the questions.
+func (s *spies) audited() []request {
+	token, admin := s.tokens[0].text, basicOf("admin", s.admin.text)
+	var all []request
+	for _, query := range []string{
+		"audit.get?limit=1000", "audit.export", "audit.get?webhook=" + token, "audit.export?webhook=" + token, "audit.get?user=" + token, "audit.get?cursor=" + token,
+		"audit.get?from=" + token, "audit.get?user=" + url.QueryEscape(s.user.text), "audit.get?outcome=" + url.QueryEscape(s.admin.text), "audit.get?user=" + s.refresh,
+		"audit.export?command=" + s.access, "run.get?correlationId=" + token, "run.get?pipeline=" + token, "webhook.get?uuid=" + token + "&at=" + token,
+		"webhook.get?at=" + url.QueryEscape(s.user.text), "audit.get?limit=1000", "audit.export",
+	} {
+		all = append(all, request{method: "GET", target: "/api/v3/command/" + query, headers: []string{admin}})
+	}
+	return all
+}

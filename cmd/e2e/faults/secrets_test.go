@@ -143,6 +143,7 @@ func (s *spies) everything(t *testing.T, p *process) {
 		})
 	}
 	s.logIns(t, p)
+	s.drive(t, p.url, s.elsewhere(s.audited()))
 	gone := s.hook(t, p, "gone")
 	basic := managed(gone, s.secretsOfUsers)[0].headers[0]
 	s.drive(t, p.url, []request{

@@ -15,6 +15,7 @@ import (
 
 	"hooklog/domain/access"
 	"hooklog/domain/call"
+	"hooklog/domain/pipeline"
 	"hooklog/domain/record"
 	"hooklog/transport/commands"
 	"hooklog/transport/pipelines/outbound"
@@ -136,6 +137,14 @@ type Origin struct {
 	Put        time.Time
 	// Trigger is the event that started the run; nil when a caller did.
 	Trigger *Trigger
+}
+
+// via names the pipeline as records do; what a caller brought has no name.
+func (o Origin) via() string {
+	if o.Pipeline == "" {
+		return ""
+	}
+	return pipeline.Pipeline{Name: o.Pipeline, Version: o.Version}.Listener()
 }
 
 // Trigger is the event that started a run.

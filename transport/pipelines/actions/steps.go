@@ -174,6 +174,7 @@ func (s *Steps) command(ctx context.Context, subject access.Subject, c pipelines
 	}
 	caller := s.origin.Caller
 	caller.Effective, caller.Roles = subject.Principal, subject.Roles
+	caller.Owner, caller.Via, caller.Call = cmp.Or(s.origin.Owner, s.caller()), s.origin.via(), s.origin.Call
 	ctx = context.WithValue(ctx, traceKey{}, s.trace)
 	return s.Commands.Run(ctx, commands.Request{Caller: caller, Command: command, Args: args, CommandID: s.issue(c), Span: c.Span})
 }

@@ -25,7 +25,9 @@ func TestACommandRunsAsTheUserThatTheRunHasBecome(t *testing.T) {
 		t.Fatalf("the step gives %v, %v", have, err)
 	}
 	req := w.requests[0]
-	want := commands.Caller{Principal: access.Anonymous, Effective: "bob", Roles: []string{"clerks"}}
+	want := commands.Caller{
+		Principal: access.Anonymous, Effective: "bob", Roles: []string{"clerks"}, Owner: "ada", Via: "p@2", Call: parent,
+	}
 	if diff := cmp.Diff(want, req.Caller); diff != "" {
 		t.Errorf("the caller differs (-want +have):\n%s", diff)
 	}
