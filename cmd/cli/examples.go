@@ -30,5 +30,9 @@ var commandExamples = map[string]string{
 	catalog.PipelineDelete: `  hooklog command pipeline.delete name=orders`,
 	catalog.PipelineRun:    `  hooklog command pipeline.run name=greet body:='{"name":"Ada"}'`,
 	catalog.RunGet:         `  hooklog command run.get pipeline=orders status=error limit=5`,
-	catalog.RunRetry:       `  hooklog command run.retry correlationId=$CORRELATION_ID`,
+	catalog.TraceGet: `  hooklog command trace.get correlationId=$CORRELATION_ID
+  hooklog command trace.get last6=${UUID: -6} limit=5 -o yaml`,
+	catalog.EventGet:  `  hooklog command event.get correlationId=$CORRELATION_ID`,
+	catalog.EventTail: `  hooklog command event.tail eventKey=webhook.orders cursor=start`,
+	catalog.RunRetry:  `  hooklog command run.retry correlationId=$CORRELATION_ID`,
 }
