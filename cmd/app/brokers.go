@@ -53,6 +53,16 @@ func logConfig(cfg settings.Config, broker *embedded.Broker, log *slog.Logger) (
 	}, nil
 }
 
+// OpenBrokers gives the log at the brokers alone, for whoever reads it beside the
+// service.
+func OpenBrokers(cfg settings.Config, log *slog.Logger) (*kafka.Log, error) {
+	at, err := logConfig(cfg, nil, log)
+	if err != nil {
+		return nil, err
+	}
+	return kafka.Open(at)
+}
+
 func brokerTLS(cfg settings.Config) (*tls.Config, error) {
 	if !cfg.BrokerTLS {
 		return nil, nil

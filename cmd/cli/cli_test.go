@@ -28,7 +28,7 @@ func TestVersionIsOneLine(t *testing.T) {
 }
 
 func TestHelpTeaches(t *testing.T) {
-	for _, verb := range []string{"", "serve", "version", "keys", "keys init", "admin", "admin reset", "doctor"} {
+	for _, verb := range []string{"", "serve", "version", "keys", "keys init", "admin", "admin reset", "doctor", "verify"} {
 		t.Run("hooklog "+verb, func(t *testing.T) {
 			code, stdout, _ := run(t, append(strings.Fields(verb), "--help")...)
 			if code != 0 || !strings.Contains(stdout, "Examples:\n") || !strings.Contains(stdout, "hooklog "+verb) {

@@ -29,6 +29,8 @@ func report(err error, begun bool) (words string, code int) {
 		return err.Error() + ". Is the service running? hooklog context show tells where it is looked for", exitUnreachable
 	case errors.As(err, new(errUnreachable)):
 		return err.Error(), exitUnreachable
+	case errors.As(err, new(errUntold)):
+		return err.Error(), exitUntold
 	case errors.Is(err, context.Canceled):
 		return "stopped before the end", exitFailed
 	}

@@ -19,6 +19,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitUntold      = 3
 	exitUnreachable = 4
 )
 
@@ -76,7 +77,7 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
 		cmd.GroupID = groupClient
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{newServe(), newAdmin(), newKeys(), newRebuild(), newDoctor()} {
+	for _, cmd := range []*cobra.Command{newServe(), newAdmin(), newKeys(), newRebuild(), newVerify(), newDoctor()} {
 		cmd.GroupID = groupService
 		root.AddCommand(cmd)
 	}

@@ -57,6 +57,18 @@ func (f *Flags) add(field reflect.StructField, value any) {
 // form of os.Environ), the flags that were given. The error names every fault
 // of every source at once.
 func (f *Flags) Load(environ []string) (Config, error) {
+	cfg, faults := f.gather(environ)
+	return cfg, errors.Join(append(faults, cfg.Validate())...)
+}
+
+// LoadToRead is Load for whoever reads the log alone: the settings of callers, of
+// secrets and of runs do not matter then, and need not be there.
+func (f *Flags) LoadToRead(environ []string) (Config, error) {
+	cfg, faults := f.gather(environ)
+	return cfg, errors.Join(append(faults, cfg.validateLog())...)
+}
+
+func (f *Flags) gather(environ []string) (Config, []error) {
 	env := variables(environ)
 	cfg := Default()
 	var faults []error
@@ -71,8 +83,7 @@ func (f *Flags) Load(environ []string) (Config, error) {
 	faults = append(faults, cfg.fromEnvironment(env)...)
 	f.override(&cfg)
 	cfg.tidy()
-	faults = append(faults, cfg.readSecrets(), cfg.Validate())
-	return cfg, errors.Join(faults...)
+	return cfg, append(faults, cfg.readSecrets())
 }
 
 // tidy takes away what people write around a value without meaning it.

@@ -209,3 +209,23 @@ func TestDerivedValues(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoOnlyReadsTheLogNeedsNoKeyRing(t *testing.T) {
+	read := func(args ...string) (settings.Config, error) {
+		set := pflag.NewFlagSet("hooklog", pflag.ContinueOnError)
+		flags := settings.NewFlags(set)
+		if err := set.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		return flags.LoadToRead(nil)
+	}
+	cfg, err := read("--brokers", "kafka:9092", "--call-retention", "720h")
+	if err != nil || len(cfg.Brokers) != 1 || cfg.CallRetention != 720*time.Hour {
+		t.Error(cfg.Brokers, cfg.CallRetention, err)
+	}
+	for _, wrong := range [][]string{{"--brokers", "kafka"}, {"--data-dir", ""}, {"--broker-tls"}, {"--call-retention", "720h"}, {"--log-level", "loud"}} {
+		if _, err := read(wrong...); err == nil {
+			t.Errorf("%v is taken", wrong)
+		}
+	}
+}

@@ -57,6 +57,19 @@ func (c Config) Validate() error {
 	return errors.Join(f...)
 }
 
+// validateLog reports the faults of what says where the log is.
+func (c Config) validateLog() error {
+	var f faults
+	if c.DataDir == "" {
+		f.add("data-dir", "write the name of a folder")
+	}
+	c.checkBrokers(&f)
+	c.checkTopics(&f)
+	f.oneOf("log-format", c.LogFormat, "text", "json")
+	f.oneOf("log-level", c.LogLevel, "debug", "info", "warn", "error")
+	return errors.Join(f...)
+}
+
 func (c Config) checkListeners(f *faults) {
 	f.address("listen", c.Listen)
 	if c.OpsListen != "" {

@@ -37,16 +37,28 @@ func Open(dir string, fs vfs.FS, log *slog.Logger) (*Store, error) {
 			return nil, fmt.Errorf("make state folder: %w", err)
 		}
 	}
+	return open(dir, &pebble.Options{FS: fs}, log)
+}
+
+// OpenReadOnly opens the store that is in dir, and writes nothing to it, not even
+// a lock: the caller makes sure that nobody else does.
+func OpenReadOnly(dir string, log *slog.Logger) (*Store, error) {
+	return open(dir, &pebble.Options{FS: unlocked{vfs.Default}, ReadOnly: true, ErrorIfNotExists: true}, log)
+}
+
+// unlocked is a file system whose files are only read.
+type unlocked struct{ vfs.FS }
+
+func (unlocked) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
+
+func open(dir string, opts *pebble.Options, log *slog.Logger) (*Store, error) {
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref() // the database holds its own reference
-	opts := &pebble.Options{
-		FS:                 fs,
-		Cache:              cache,
-		MemTableSize:       memTableBytes,
-		FormatMajorVersion: format,
-		Logger:             logger{log},
-		Merger:             firstCounts,
-	}
+	opts.Cache = cache
+	opts.MemTableSize = memTableBytes
+	opts.FormatMajorVersion = format
+	opts.Logger = logger{log}
+	opts.Merger = firstCounts
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}

@@ -230,6 +230,49 @@ func TestRowsOutliveARestartOnDisk(t *testing.T) {
 	}
 }
 
+func TestAStoreThatIsOnlyReadStaysAsItIs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	if _, err := store.OpenReadOnly(dir, quiet); err == nil {
+		t.Error("a store that is not there was opened")
+	}
+	s, err := store.Open(dir, nil, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, "a=1")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, fmt.Sprint(e.Name(), info.Size(), info.ModTime()))
+		}
+		return names
+	}
+	before := files()
+	read, err := store.OpenReadOnly(dir, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := dump(t, read); got != "\"a\" = \"1\"\n" {
+		t.Errorf("it holds %s", got)
+	}
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, files()); diff != "" {
+		t.Errorf("the files changed (-before +after):\n%s", diff)
+	}
+}
+
 func TestAStoreThatCannotBeOpenedSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	first, err := store.Open(dir, nil, quiet)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -25,28 +26,50 @@ var decompressor = kgo.DefaultDecompressor()
 // Bounds gives what every partition holds, in their order; the end is the high
 // watermark.
 func (l *Log) Bounds(ctx context.Context, topic string) ([]record.Bounds, error) {
-	starts, err := l.admin.ListStartOffsets(ctx, topic)
+	bounds, err := l.BoundsOf(ctx, topic)
+	return bounds[topic], err
+}
+
+// BoundsOf is Bounds for many topics, at about the same moment.
+func (l *Log) BoundsOf(ctx context.Context, topics ...string) (map[string][]record.Bounds, error) {
+	if len(topics) == 0 { // the client would list every topic
+		return nil, nil
+	}
+	starts, err := l.admin.ListStartOffsets(ctx, topics...)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	// The end is asked for last, so that it is never below the start.
-	ends, err := l.admin.ListEndOffsets(ctx, topic)
+	ends, err := l.admin.ListEndOffsets(ctx, topics...)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if err := errors.Join(starts.Error(), ends.Error()); err != nil {
-		if MissesTopic(err) {
-			return nil, &MissingTopicError{Topic: topic}
+	all := make(map[string][]record.Bounds, len(topics))
+	for _, topic := range topics {
+		if all[topic], err = boundsOf(topic, starts[topic], ends[topic]); err != nil {
+			return nil, err
 		}
-		return nil, unavailable(err)
 	}
-	bounds := make([]record.Bounds, len(ends[topic]))
+	return all, nil
+}
+
+func boundsOf(topic string, starts, ends map[int32]kadm.ListedOffset) ([]record.Bounds, error) {
+	for _, listed := range []map[int32]kadm.ListedOffset{starts, ends} {
+		for _, one := range listed {
+			if MissesTopic(one.Err) {
+				return nil, &MissingTopicError{Topic: topic}
+			}
+			if one.Err != nil {
+				return nil, unavailable(one.Err)
+			}
+		}
+	}
+	bounds := make([]record.Bounds, len(ends))
 	for i := range bounds {
-		partition := int32(i)
-		start, known := starts.Lookup(topic, partition)
-		end, alsoKnown := ends.Lookup(topic, partition)
+		start, known := starts[int32(i)]
+		end, alsoKnown := ends[int32(i)]
 		if !known || !alsoKnown {
-			return nil, unavailable(fmt.Errorf("partition %d of %s was not listed", partition, topic))
+			return nil, unavailable(fmt.Errorf("partition %d of %s was not listed", i, topic))
 		}
 		bounds[i] = record.Bounds{Start: start.Offset, End: end.Offset}
 	}

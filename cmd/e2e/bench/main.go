@@ -37,7 +37,7 @@ type plan struct {
 	connections, commandConnections []int
 	// webhooks is the number of registered webhooks that is compared with few.
 	webhooks int
-	// history is how long the log grows that is folded again.
+	// history is how long the log grows that is folded again, and verified.
 	history time.Duration
 	// traced are the numbers of calls among which those of one webhook are found.
 	traced []int
@@ -66,6 +66,7 @@ var roles = map[string]func(config []byte) error{
 	"load":    generateLoad,
 	"consume": consume,
 	"sink":    serveSink,
+	"verify":  verifyLog,
 }
 
 func role() string {
@@ -119,6 +120,7 @@ var parts = []part{
 	{"tracing", benchTracing},
 	{"rebuild", benchRebuild},
 	{"traces", benchTraces},
+	{"verify", benchVerify},
 	{"kafka", benchKafka},
 }
 
@@ -130,7 +132,7 @@ func readPlan() (plan, error) {
 	}
 	short := flag.Bool("short", false, "measure less, in under 40 s")
 	brokers := flag.String("brokers", "", "measure on these Kafka brokers too, host:port, separated by commas; they must hold no hooklog")
-	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, tracing, rebuild, traces or kafka")
+	flag.StringVar(&p.only, "only", "", "measure one part: receive, webhooks, commands, identity, pipelines, tracing, rebuild, traces, verify or kafka")
 	flag.StringVar(&p.dir, "dir", os.TempDir(), "folder for the logs; its disk is what sync measures")
 	flag.Parse()
 	if flag.NArg() > 0 {

@@ -20,7 +20,7 @@ import (
 // folded are the topics that a rebuild reads.
 var folded = []string{record.TopicCommand, record.TopicCall, record.TopicAccess, record.TopicSession}
 
-// reading is what it took to read the folded topics.
+// reading is what it took to read topics.
 type reading struct {
 	Records   int64
 	Took, CPU time.Duration
@@ -37,7 +37,7 @@ func benchRebuild(ctx context.Context, p plan) error {
 	}
 	var bare, folds []reading
 	for range p.rounds {
-		consumed, err := consumeAll(ctx, dir)
+		consumed, err := readAll(ctx, "consume", consuming{dir, folded})
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,8 @@ func benchRebuild(ctx context.Context, p plan) error {
 	return nil
 }
 
-// grownLog gives the folder of a stopped service that took many calls.
+// grownLog gives the folder of a stopped service that took many calls, all of
+// which a checkpoint covers.
 func (p plan) grownLog(ctx context.Context) (dir string, err error) {
 	if dir, err = p.fresh(); err != nil {
 		return "", err
@@ -74,6 +75,9 @@ func (p plan) grownLog(ctx context.Context) (dir string, err error) {
 	}
 	p.measured = p.history
 	_, err = s.called(ctx, p, 256)
+	if err == nil {
+		_, err = s.command(ctx, "checkpoint.put", nil)
+	}
 	return dir, errors.Join(err, s.stop())
 }
 
@@ -86,8 +90,9 @@ func startOn(ctx context.Context, dir string) (ready, error) {
 	return s.ready, s.stop()
 }
 
-func consumeAll(ctx context.Context, dir string) (reading, error) {
-	c, err := startChild(ctx, "consume", logAt{Dir: dir})
+// readAll lets a child read the log in a role.
+func readAll(ctx context.Context, role string, config any) (reading, error) {
+	c, err := startChild(ctx, role, config)
 	if err != nil {
 		return reading{}, err
 	}
@@ -98,10 +103,16 @@ func consumeAll(ctx context.Context, dir string) (reading, error) {
 	return all, c.stop()
 }
 
+// consuming is for the role of the bare consumer.
+type consuming struct {
+	Dir    string
+	Topics []string
+}
+
 // consume is the role of the bare consumer: a plain client reads everything and
 // keeps nothing.
 func consume(config []byte) error {
-	var at logAt
+	var at consuming
 	if err := json.Unmarshal(config, &at); err != nil {
 		return err
 	}
@@ -111,14 +122,14 @@ func consume(config []byte) error {
 		return err
 	}
 	defer broker.Close()
-	missing, err := recordsOn(broker, quiet)
+	missing, err := recordsOn(broker, at.Topics, quiet)
 	if err != nil {
 		return err
 	}
 	all := reading{Records: missing}
 	began, cpu := time.Now(), ownCPU()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addrs()...), kgo.Dialer(broker.DialContext),
-		kgo.ConsumeTopics(folded...), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+		kgo.ConsumeTopics(at.Topics...), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		return err
 	}
@@ -135,14 +146,14 @@ func consume(config []byte) error {
 	return nil
 }
 
-// recordsOn counts what the folded topics hold.
-func recordsOn(broker *embedded.Broker, quiet *slog.Logger) (n int64, err error) {
+// recordsOn counts what the topics hold.
+func recordsOn(broker *embedded.Broker, topics []string, quiet *slog.Logger) (n int64, err error) {
 	log, err := kafka.Open(kafka.Config{Brokers: broker.Addrs(), Dialer: broker.DialContext, ClientID: "bare", Log: quiet})
 	if err != nil {
 		return 0, err
 	}
 	defer log.Close()
-	for _, topic := range folded {
+	for _, topic := range topics {
 		bounds, err := log.Bounds(context.Background(), topic)
 		if err != nil {
 			return 0, err

@@ -31,17 +31,40 @@ func Lock(dir string) (*DirLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	return locked(file, syscall.LOCK_EX)
+}
+
+func locked(file *os.File, how int) (*DirLock, error) {
+	err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
 	if err == nil {
 		return &DirLock{file: file}, nil
 	}
 	_ = file.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("%s: %w", dir, ErrLocked)
+		return nil, fmt.Errorf("%s: %w", filepath.Dir(file.Name()), ErrLocked)
 	}
-	return nil, fmt.Errorf("lock %s: %w", path, err)
+	return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+}
+
+// Observe keeps services away from a folder that is only read, which it leaves as
+// it is: several may observe at a time, also on a disk that cannot be written.
+func Observe(dir string) (*DirLock, error) {
+	path := filepath.Join(dir, lockFile)
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) { // a copy: a service would have made it
+		return &DirLock{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return locked(file, syscall.LOCK_SH)
 }
 
 // Close lets the folder go. The file stays: removing it would let two processes
 // hold locks on two files of the same name.
-func (l *DirLock) Close() error { return l.file.Close() }
+func (l *DirLock) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
