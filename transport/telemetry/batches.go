@@ -103,13 +103,18 @@ func (b *batches) run() {
 		case <-tick.C:
 			b.export(context.Background(), true)
 		case <-b.stop:
-			ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
-			defer cancel()
-			b.export(ctx, true)
-			_ = b.client.Stop(ctx) // nothing is left to lose
+			b.flush()
 			return
 		}
 	}
+}
+
+// flush is the last export.
+func (b *batches) flush() {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	b.export(ctx, true)
+	_ = b.client.Stop(ctx) // nothing is left to lose
 }
 
 // export hands over what is there, batch by batch.

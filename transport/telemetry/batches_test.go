@@ -25,12 +25,12 @@ func TestSpansAreExported(t *testing.T) {
 			tracer, collected := recording(t, every)
 			calls(tracer, 25)
 			synctest.Wait()
-			if !slices.Equal(collected.sizes, []int{10, 10}) {
-				t.Errorf("batches of %v", collected.sizes)
+			if !slices.Equal(collected.batches(), []int{10, 10}) {
+				t.Errorf("batches of %v", collected.batches())
 			}
 			tracer.Close()
-			if !slices.Equal(collected.sizes, []int{10, 10, 5}) {
-				t.Errorf("in the end batches of %v", collected.sizes)
+			if !slices.Equal(collected.batches(), []int{10, 10, 5}) {
+				t.Errorf("in the end batches of %v", collected.batches())
 			}
 		})
 	})
@@ -40,13 +40,13 @@ func TestSpansAreExported(t *testing.T) {
 			calls(tracer, 3)
 			time.Sleep(every.Delay - 1)
 			synctest.Wait()
-			if len(collected.sizes) > 0 {
-				t.Errorf("too early: batches of %v", collected.sizes)
+			if len(collected.batches()) > 0 {
+				t.Errorf("too early: batches of %v", collected.batches())
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
-			if !slices.Equal(collected.sizes, []int{3}) {
-				t.Errorf("batches of %v", collected.sizes)
+			if !slices.Equal(collected.batches(), []int{3}) {
+				t.Errorf("batches of %v", collected.batches())
 			}
 			tracer.Close()
 		})
@@ -78,8 +78,8 @@ func TestAnExportThatFailsIsNoEnd(t *testing.T) {
 		synctest.Wait()
 		calls(tracer, every.BatchSize)
 		synctest.Wait()
-		if !slices.Equal(collected.sizes, []int{every.BatchSize}) {
-			t.Errorf("batches of %v", collected.sizes)
+		if !slices.Equal(collected.batches(), []int{every.BatchSize}) {
+			t.Errorf("batches of %v", collected.batches())
 		}
 		tracer.Close()
 	})

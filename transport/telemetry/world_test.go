@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -56,6 +57,13 @@ func (c *collector) UploadTraces(_ context.Context, sent []*tracepb.ResourceSpan
 	c.spans = append(c.spans, read.ScopeSpans[0].Spans...)
 	c.sizes = append(c.sizes, len(read.ScopeSpans[0].Spans))
 	return nil
+}
+
+// batches gives the sizes of the batches so far.
+func (c *collector) batches() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sizes)
 }
 
 // every records all traces.
