@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -73,6 +74,19 @@ func (e *engine) current(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unproven is how long what is on the log has been without a checkpoint. Where
+// there has been none at all, it counts from the start.
+func (e *engine) unproven() time.Duration {
+	since := e.opened
+	if newest, any := e.checkpoints.Newest(); any {
+		if !newest.Grown(e.trees.Heads()) {
+			return 0
+		}
+		since = newest.Time
+	}
+	return e.deps.Now().Sub(since)
 }
 
 // receipt proves that a record is on the log.

@@ -66,6 +66,7 @@ type engine struct {
 	tracer   *telemetry.Tracer // nil when off
 
 	checkpoints *checkpoints.Signer
+	opened      time.Time
 
 	failed  chan error
 	closers []func() error
@@ -88,7 +89,7 @@ func openEngine(ctx context.Context, cfg settings.Config, deps Deps, st *status,
 // openBase opens the log, and nothing that is folded from it. An embedded log
 // that has lost an end is refused, unless that is accepted.
 func openBase(ctx context.Context, cfg settings.Config, deps Deps, st *status, acceptTruncation bool) (_ *engine, err error) {
-	e := &engine{cfg: cfg, deps: deps, status: st, failed: make(chan error, 1)}
+	e := &engine{cfg: cfg, deps: deps, status: st, opened: deps.Now(), failed: make(chan error, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close())

@@ -26,6 +26,7 @@ func (a *App) openMetrics() error {
 		Projections: e.progress,
 		Store:       func() metrics.Store { return metrics.Store(e.rows.Stats()) },
 		Load:        a.load,
+		Unproven:    e.unproven,
 	}
 	if e.broker != nil {
 		sources.EmbeddedLog = func() (used, limit int64) {

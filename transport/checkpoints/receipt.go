@@ -13,7 +13,7 @@ import (
 // Receipt proves by the newest checkpoint that a record is on the log. It is a
 // conflict that no checkpoint covers it yet.
 func (s *Signer) Receipt(ctx context.Context, at record.Position) (proof.Receipt, error) {
-	signed, covered := s.seen()
+	signed, covered := s.Newest()
 	if !covered || !covers(signed, at) {
 		signed, _ = s.Latest(ctx)
 		if !covers(signed, at) {

@@ -19,10 +19,11 @@ func (s *Signer) Latest(ctx context.Context) (proof.Signed, bool) {
 	if _, err := s.refresh(ctx); err != nil {
 		s.Log.Debug("Checkpoints were not read", "error", err)
 	}
-	return s.seen()
+	return s.Newest()
 }
 
-func (s *Signer) seen() (proof.Signed, bool) {
+// Newest is Latest without a look at the log.
+func (s *Signer) Newest() (proof.Signed, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.newest, s.at >= 0

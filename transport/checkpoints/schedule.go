@@ -71,7 +71,7 @@ func (s *Signer) signWhenDue(ctx context.Context) error {
 // deliver hands the newest checkpoint to the sink, if that has it not. What the
 // sink did not take it gets with the next one.
 func (s *Signer) deliver(ctx context.Context) {
-	signed, known := s.seen()
+	signed, known := s.Newest()
 	if s.Sink == nil || !known || signed.Note == s.delivered {
 		return
 	}

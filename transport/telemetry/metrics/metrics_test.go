@@ -165,6 +165,7 @@ func TestWhatIsWatchedIsReadAtEachScrape(t *testing.T) {
 	m := newMetrics(t)
 	lag := int64(7)
 	stop, err := m.Watch(metrics.Sources{
+		Unproven: func() time.Duration { return time.Minute },
 		Projections: func(ctx context.Context) []metrics.Projection {
 			if _, bounded := ctx.Deadline(); !bounded {
 				t.Error("the log may be asked for ever")
@@ -193,6 +194,7 @@ func TestWhatIsWatchedIsReadAtEachScrape(t *testing.T) {
 		"hooklog_held_polls", "1", "hooklog_awaited_results", "2",
 		"hooklog_body_budget_used_bytes", "3", "hooklog_body_budget_limit_bytes", "4",
 		"hooklog_kafka_buffered_records", "5", "hooklog_kafka_buffered_bytes", "6",
+		"hooklog_checkpoint_age_seconds", "60",
 		"hooklog_embedded_log_bytes", "9", "hooklog_embedded_log_limit_bytes", "10",
 	)
 	lag = 0
@@ -201,17 +203,6 @@ func TestWhatIsWatchedIsReadAtEachScrape(t *testing.T) {
 		t.Fatal(err)
 	}
 	scrape(t, m).want(t, `hooklog_projection_lag_records{projection="calls"}`, "", "hooklog_store_disk_bytes", "")
-}
-
-func TestTheAgeOfCheckpointsIsExportedOnceItIsKnown(t *testing.T) {
-	m := newMetrics(t)
-	known := false
-	if _, err := m.Checkpoint(func() (time.Duration, bool) { return time.Minute, known }); err != nil {
-		t.Fatal(err)
-	}
-	scrape(t, m).want(t, "hooklog_checkpoint_age_seconds", "")
-	known = true
-	scrape(t, m).want(t, "hooklog_checkpoint_age_seconds", "60")
 }
 
 func TestTheServiceDescribesItself(t *testing.T) {

@@ -45,6 +45,9 @@ type Sources struct {
 	Projections func(ctx context.Context) []Projection
 	Store       func() Store
 	Load        func() Load
+	// Unproven is how long what is on the log has been without a signed checkpoint; 0
+	// while nothing is.
+	Unproven func() time.Duration
 	// EmbeddedLog gives the bytes of the embedded log, and from how many on it takes
 	// no more calls; nil with brokers elsewhere.
 	EmbeddedLog func() (used, limit int64)
@@ -53,7 +56,7 @@ type Sources struct {
 // Watch reads the sources at each scrape, until the returned function is called.
 func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	w := &watcher{maker: maker{meter: m.meter}}
-	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load)}
+	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.unproven(s.Unproven)}
 	if s.EmbeddedLog != nil {
 		readings = append(readings, w.embeddedLog(s.EmbeddedLog))
 	}
@@ -69,17 +72,12 @@ func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	})
 }
 
-// Checkpoint exports how long what is on the log has been without a signed
-// checkpoint. It is 0 while nothing is; false means that it is not known yet.
-func (m *Metrics) Checkpoint(age func() (time.Duration, bool)) (stop func() error, err error) {
-	w := watcher{maker: maker{meter: m.meter}}
-	gauge := w.gauge("hooklog_checkpoint_age_seconds", "How long what is on the log has been without a signed checkpoint.")
-	return w.watch(func(_ context.Context, o metric.Observer) error {
-		if d, known := age(); known {
-			o.ObserveFloat64(gauge, d.Seconds())
-		}
+func (w *watcher) unproven(read func() time.Duration) metric.Callback {
+	age := w.gauge("hooklog_checkpoint_age_seconds", "How long what is on the log has been without a signed checkpoint.")
+	return func(_ context.Context, o metric.Observer) error {
+		o.ObserveFloat64(age, read().Seconds())
 		return nil
-	})
+	}
 }
 
 func (w *watcher) projections(read func(context.Context) []Projection) metric.Callback {
