@@ -24,6 +24,8 @@ var elsewhere = []string{
 	"hooklog serve --embedded-listen 127.0.0.1:9092",
 	"hooklog serve --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring --listen :8080 --base-url https://hooks.example.org",
 	"hooklog doctor --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring",
+	"hooklog verify --data-dir copy --key checkpoint.pub --checkpoint https://vault.example.org/hooklog",
+	"hooklog verify --brokers kafka:9092 --key checkpoint.pub --call-retention 720h",
 	"hooklog login --url https://hooks.example.org --issuer https://id.example.org --client-id hooklog-cli",
 	"hooklog doctor --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring",
 	`hooklog doctor --config hooklog.yaml -o json | jq '.findings[] | select(.status == "failed")'`,
@@ -79,6 +81,8 @@ func (sh *shell) folder(w world) {
 	sh.write("order.json", `{"order":1}`)
 	sh.write("orders.yaml", ordersPipeline)
 	sh.write("password.txt", adminPassword+"\n")
+	sh.write("checkpoint.pub", w.publicKey+"\n")
+	sh.write("receipt.json", w.receipt)
 	sh.env = append(sh.env, "UUID="+w.uuid, "CORRELATION_ID="+w.correlationID)
 }
 

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"testing"
@@ -20,6 +21,8 @@ const greetPipeline = "pipeline:\n  - set: {value: \"Hello ${body.name}\"}\n"
 type world struct {
 	uuid          string // of webhook.orders
 	correlationID string // of a call of it that failed
+	receipt       string // of that call
+	publicKey     string // that proves it
 }
 
 // prepare makes the things that tests and examples name, whatever was made or
@@ -40,6 +43,12 @@ func (s *service) prepare() world {
 	w := world{uuid: s.admin("webhook.put", url.Values{"eventKey": {"webhook.orders"}}).text("uuid")}
 	w.correlationID = s.call(w.uuid, `{}`).text("correlationId")
 	s.finished(w.correlationID)
+	w.publicKey = s.admin("checkpoint.put", nil).text("publicKey")
+	var found struct {
+		Items []struct{ Receipt json.RawMessage }
+	}
+	s.admin("trace.get", url.Values{"correlationId": {w.correlationID}, "receipt": {"true"}}).into(&found)
+	w.receipt = string(found.Items[0].Receipt)
 	return w
 }
 
