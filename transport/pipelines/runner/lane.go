@@ -125,6 +125,9 @@ func (l *lane) work(ctx context.Context, key string) {
 func (l *lane) tasks(r *record.Record, decoded any) []task {
 	switch c := decoded.(type) {
 	case call.Accepted:
+		if len(c.Listeners) == 0 { // by far the most
+			return nil
+		}
 		doubt := int64(-1)
 		switch {
 		case r.Offset < l.claim.End():
