@@ -5,6 +5,8 @@ package faults_test
 import (
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -141,9 +143,22 @@ func TestBrokersWithAnotherTopicOfTheName(t *testing.T) {
 			if len(said) != 1 || !strings.Contains(said[0], reason) || !strings.Contains(said[0], topic) {
 				t.Errorf("on the record is %q", said)
 			}
+			if topic == record.TopicCommand {
+				s.unpin(t)
+			}
 			p := serve(t, s.brokers, s.args...)
 			p.works(t, "webhook.afterwards")
 			p.terminate(t)
 		})
+	}
+}
+
+// unpin removes the key of the checkpoints: commands that were made anew brought
+// another one, and that is not taken silently.
+func (s shortened) unpin(t *testing.T) {
+	t.Helper()
+	refused(t, s.verb("serve"), "holds another key", "remove the file")
+	if err := os.Remove(filepath.Join(string(s.folder), "keys", "checkpoint.pub")); err != nil {
+		t.Fatal(err)
 	}
 }
