@@ -60,7 +60,7 @@ test-kafka: ## Run the end-to-end and fault suites on Apache Kafka
 		HOOKLOG_TEST_BROKERS=$$(deploy/dev/kafka/kafka up); export HOOKLOG_TEST_BROKERS; \
 		trap 'deploy/dev/kafka/kafka down' EXIT; \
 	fi; \
-	set -x; go test -tags faults -count=1 -p 1 -parallel 1 -timeout 30m ./cmd/e2e/...
+	set -x; go test -tags faults -count=1 -p 1 -parallel 1 -timeout 30m ./cmd/e2e ./cmd/e2e/{doctor,faults,sessions}
 
 .PHONY: test-keycloak
 test-keycloak: ## Run the identity suite on the own realm, Keycloak and oidc-provider
