@@ -213,7 +213,7 @@ func (e *engine) openProjections() error {
 	}
 	e.results = results.New(rows)
 	e.runs = runs.New(rows)
-	if e.traces, err = traces.New(rows, e.cfg.TraceRetention); err != nil {
+	if e.traces, err = traces.New(rows, e.cfg.TraceRetention, e.deps.Now); err != nil {
 		return err
 	}
 	e.sessions = sessions.New(rows)

@@ -76,7 +76,7 @@ func (e *engine) losses(ctx context.Context) ([]*fold.Stopped, error) {
 		e.deps.Log.Warn("The old projections cannot be read", "error", err)
 		return nil, nil
 	}
-	found, err := traces.New(rows, e.cfg.TraceRetention)
+	found, err := traces.New(rows, e.cfg.TraceRetention, e.deps.Now)
 	if err != nil {
 		e.deps.Log.Warn("The old projections cannot be read", "error", err)
 		return nil, nil

@@ -20,7 +20,13 @@ const (
 	perDay = 24 * 60
 )
 
-var monday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+var (
+	monday = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	// today is behind all calls of the tests.
+	today = monday.Add(5000 * 24 * time.Hour)
+)
+
+func clock() time.Time { return today }
 
 // instance is a view of traces that folds a log.
 type instance struct {
@@ -46,7 +52,7 @@ func start(t testing.TB, retention ...time.Duration) *instance {
 
 func open(t testing.TB, s *store.Store, retention time.Duration) *traces.Traces {
 	t.Helper()
-	v, err := traces.New(s, retention)
+	v, err := traces.New(s, retention, clock)
 	if err != nil {
 		t.Fatal(err)
 	}

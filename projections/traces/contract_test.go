@@ -22,7 +22,7 @@ func TestTheTracesAreAProjection(t *testing.T) {
 	counts := call.Rejected{Instance: id(9), From: monday, To: monday, Rest: map[string]int64{"not-found": 1}}
 	projectiontest.Run(t, projectiontest.Contract{
 		New: func(s *store.Store) (fold.Projection, error) {
-			v, err := traces.New(s, 48*time.Hour)
+			v, err := traces.New(s, 48*time.Hour, clock)
 			return projection(v), err
 		},
 		History: []record.Record{

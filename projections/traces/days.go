@@ -46,12 +46,15 @@ func stored(s *store.Store) (days []day, err error) {
 	return days, err
 }
 
-// horizon is the first day that is kept.
+// horizon is the first day that is kept. Days that have not begun do not count:
+// whoever wrote them had a wrong clock, and all others would be dropped for it.
 func (t *Traces) horizon(days []day) day {
-	if t.keep == 0 || len(days) == 0 {
+	begun, _ := slices.BinarySearch(days, dayOf(t.now())+1)
+	if t.keep == 0 || begun == 0 {
 		return 0
 	}
-	return days[len(days)-1] - min(t.keep, days[len(days)-1])
+	newest := days[begun-1]
+	return newest - min(t.keep, newest)
 }
 
 // known are the days that are kept now, in order.

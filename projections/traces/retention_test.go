@@ -35,7 +35,7 @@ func TestCallsAreKeptForWholeDays(t *testing.T) {
 	}
 	t.Run("also with all their rows", func(t *testing.T) {
 		rows := projectiontest.Dump(t, i.store)
-		if strings.Contains(rows, id(1)) || !strings.Contains(rows, id(perDay)) {
+		if strings.Contains(rows, trace(1)) || !strings.Contains(rows, trace(perDay)) {
 			t.Errorf("rows of a day that is gone:\n%s", rows)
 		}
 	})
@@ -44,7 +44,7 @@ func TestCallsAreKeptForWholeDays(t *testing.T) {
 		if _, found, err := i.Find(id(2)); found || err != nil {
 			t.Errorf("found %v, %v", found, err)
 		}
-		if rows := projectiontest.Dump(t, i.store); strings.Contains(rows, id(2)) {
+		if rows := projectiontest.Dump(t, i.store); strings.Contains(rows, trace(2)) {
 			t.Errorf("its rows are there:\n%s", rows)
 		}
 	})
@@ -54,6 +54,16 @@ func TestARetentionOfNoneIsForEver(t *testing.T) {
 	i := start(t)
 	i.fold(accepted(1), accepted(4000*perDay))
 	if got := i.search(call.Search{Last6: "abc123"}, 10); got != strconv.Itoa(4000*perDay)+" 1" {
+		t.Errorf("found %s", got)
+	}
+}
+
+func TestACallFromTheFutureDropsNothing(t *testing.T) {
+	i := start(t, 48*time.Hour)
+	ahead := calling(2, "webhook.a")
+	ahead.Received = today.Add(400 * 24 * time.Hour)
+	i.fold(accepted(1), encoded(ahead), accepted(3))
+	if got := i.search(call.Search{Last6: "abc123"}, 10); got != "2 3 1" {
 		t.Errorf("found %s", got)
 	}
 }

@@ -2,7 +2,6 @@ package traces
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,17 +16,30 @@ import (
 const (
 	byLast6 = 'l' // last6, place → call
 	byTrace = 't' // trace id, place → last6
-	byID    = 'i' // correlation id → time, last6
-	byKey   = 'k' // event key, partition, offset → place, last6
+	byID    = 'i' // correlation id → place, last6
+	byKey   = 'k' // event key, spot → time, last6
 )
 
-// placeSize is the length of a place: where a call stands among those of the same
-// last6 or trace id, the one received last first.
-const placeSize = 8 + len(uuid.UUID{})
+// A spot is where a record lies on svc.call, in the order of the log. A place is
+// where a call stands among those of the same last6 or trace id, the one received
+// last first: its time and its spot. Places stand in cursors, so the correlation id,
+// which opens the call's result, is not in them.
+const (
+	timeSize  = 8
+	spotSize  = 4 + 8 // partition and offset
+	placeSize = timeSize + spotSize
+)
 
-// appendPlace appends the place of a call; times have milliseconds.
-func appendPlace(b []byte, received time.Time, id uuid.UUID) []byte {
-	return append(appendBackwards(b, received), id[:]...)
+func appendPlace(b []byte, received time.Time, at record.Position) []byte {
+	return appendSpot(appendBackwards(b, received), at.Partition, at.Offset)
+}
+
+// placed reads a place.
+func placed(place []byte) (received time.Time, at record.Position) {
+	received = time.UnixMilli(int64(^binary.BigEndian.Uint64(place))).UTC()
+	at.Topic = record.TopicCall
+	at.Partition, at.Offset = spotted(place[timeSize:])
+	return received, at
 }
 
 // appendBackwards appends a time so that the latest sorts first.
@@ -44,9 +56,12 @@ func order(d day, kind byte, of string) []byte { return appendOrder(nil, d, kind
 
 func idRow(d day, id uuid.UUID) []byte { return append(append(d.append(nil), byID), id[:]...) }
 
-// appendSpot appends where a record lies on svc.call, in the order of the log.
 func appendSpot(b []byte, partition int32, offset int64) []byte {
 	return binary.BigEndian.AppendUint64(appendPartition(b, partition), uint64(offset))
+}
+
+func spotted(spot []byte) (partition int32, offset int64) {
+	return int32(binary.BigEndian.Uint32(spot)), int64(binary.BigEndian.Uint64(spot[4:]))
 }
 
 func appendPartition(b []byte, partition int32) []byte {
@@ -62,22 +77,19 @@ type writer struct {
 
 func (w *writer) add(d day, a *call.Accepted, r *record.Record) error {
 	id := uuid.MustParse(a.CorrelationID) // ids were checked before
-	w.value = binary.AppendUvarint(w.value[:0], uint64(r.Partition))
-	w.value = binary.AppendUvarint(w.value, uint64(r.Offset))
-	w.value = binary.AppendVarint(w.value, r.Time.UnixMilli())
-	w.value = append(w.value, r.Value...)
-	w.key = appendPlace(appendOrder(w.key[:0], d, byLast6, a.Last6), a.Received, id)
+	w.value = appendCall(w.value[:0], id, a, r)
+	w.key = appendPlace(appendOrder(w.key[:0], d, byLast6, a.Last6), a.Received, r.Position)
 	if err := w.batch.Set(w.key, w.value); err != nil {
 		return err
 	}
 
 	w.value = append(w.value[:0], a.Last6...)
-	w.key = appendPlace(appendOrder(w.key[:0], d, byTrace, a.TraceID), a.Received, id)
+	w.key = appendPlace(appendOrder(w.key[:0], d, byTrace, a.TraceID), a.Received, r.Position)
 	if err := w.batch.Set(w.key, w.value); err != nil {
 		return err
 	}
 
-	w.value = append(appendBackwards(w.value[:0], a.Received), a.Last6...)
+	w.value = append(appendPlace(w.value[:0], a.Received, r.Position), a.Last6...)
 	w.key = append(append(d.append(w.key[:0]), byID), id[:]...)
 	if err := w.batch.Add(w.key, w.value); err != nil { // of two with one id the first counts
 		return err
@@ -86,29 +98,7 @@ func (w *writer) add(d day, a *call.Accepted, r *record.Record) error {
 	if !a.Genuine() {
 		return nil
 	}
-	w.value = append(appendPlace(w.value[:0], a.Received, id), a.Last6...)
+	w.value = append(appendBackwards(w.value[:0], a.Received), a.Last6...)
 	w.key = appendSpot(appendOrder(w.key[:0], d, byKey, a.EventKey), r.Partition, r.Offset)
 	return w.batch.Set(w.key, w.value)
-}
-
-var errRow = errors.New("the row of a call cannot be read")
-
-// decodeCall reads the row of a call.
-func decodeCall(value []byte) (found call.Found, err error) {
-	partition, n := binary.Uvarint(value)
-	if n <= 0 {
-		return found, errRow
-	}
-	offset, m := binary.Uvarint(value[n:])
-	if m <= 0 {
-		return found, errRow
-	}
-	logged, k := binary.Varint(value[n+m:])
-	if k <= 0 {
-		return found, errRow
-	}
-	found.Position = record.Position{Topic: record.TopicCall, Partition: int32(partition), Offset: int64(offset)}
-	found.Logged = time.UnixMilli(logged).UTC()
-	found.Accepted, err = call.DecodeAccepted(value[n+m+k:])
-	return found, err
 }

@@ -28,7 +28,7 @@ func (t *Traces) Find(correlationID string) (call.Found, bool, error) {
 			return call.Found{}, false, err
 		}
 		if ok {
-			return t.at(d, string(value[8:]), append(value[:8:8], id[:]...))
+			return t.at(d, string(value[placeSize:]), value[:placeSize])
 		}
 	}
 	return call.Found{}, false, nil
@@ -40,7 +40,7 @@ func (t *Traces) at(d day, last6 string, place []byte) (call.Found, bool, error)
 	if err != nil || !ok {
 		return call.Found{}, false, err
 	}
-	found, err := decodeCall(value)
+	found, err := decodeCall(last6, place, value)
 	return found, true, err
 }
 
@@ -144,7 +144,7 @@ func (p *page) read(d day, after []byte) error {
 // take reads the call of a row, if it is looked for.
 func (p *page) take(d day, place, value []byte) (found call.Found, ok bool, err error) {
 	if p.kind == byLast6 {
-		found, err = decodeCall(value)
+		found, err = decodeCall(p.of, place, value)
 		ok = err == nil
 	} else {
 		found, ok, err = p.traces.at(d, string(value), place)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"hooklog/domain/call"
 	"hooklog/domain/fault"
@@ -137,6 +138,28 @@ func TestAPageLooksAtABoundedNumberOfRows(t *testing.T) {
 	page, next, err = i.Search(s, next, 10)
 	if numbers(page) != "0" || next != "" || err != nil {
 		t.Errorf("%s, next %q, %v: the second page must have the call", numbers(page), next, err)
+	}
+}
+
+func TestACursorTellsNothingOfCallsThatMayNotBeSeen(t *testing.T) {
+	i := start(t)
+	records := make([]record.Record, 0, traces.MaxLooked+1)
+	for n := range traces.MaxLooked + 1 {
+		records = append(records, accepted(n))
+	}
+	i.log.Append(records...)
+	if err := i.runner.Current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nobody := func(string) bool { return false }
+	_, next, err := i.Search(call.Search{Last6: "abc123", Readable: nobody}, "", 10)
+	if err != nil || next == "" {
+		t.Fatalf("next %q, %v", next, err)
+	}
+	for n := range records { // a correlation id opens the call's result
+		if own := uuid.MustParse(id(n)); strings.Contains(next, string(own[:])) {
+			t.Fatalf("the cursor has the correlation id of call %d in it", n)
+		}
 	}
 }
 

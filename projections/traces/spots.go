@@ -15,21 +15,16 @@ type spot struct {
 	last6     string
 }
 
-// spotSize is the length of a spot in a key: partition and offset.
-const spotSize = 4 + 8
-
 // pastAllSpots sorts behind every partition and offset.
 var pastAllSpots = bytes.Repeat([]byte{0xff}, spotSize)
 
-func decodeSpot(d day, key, value []byte) spot {
+func decodeSpot(d day, key, value []byte) (s spot) {
 	at := key[len(key)-spotSize:]
-	return spot{
-		partition: int32(binary.BigEndian.Uint32(at)),
-		offset:    int64(binary.BigEndian.Uint64(at[4:])),
-		day:       d,
-		place:     bytes.Clone(value[:placeSize]),
-		last6:     string(value[placeSize:]),
-	}
+	s.day = d
+	s.partition, s.offset = spotted(at)
+	s.place = slices.Concat(value[:timeSize], at)
+	s.last6 = string(value[timeSize:])
+	return s
 }
 
 // lastSpots gives for each partition the last call of a key on a day.
@@ -56,6 +51,31 @@ func (t *Traces) lastSpots(d day, eventKey string) (spots []spot, err error) {
 		after = slices.Concat(own, pastAllSpots[4:])
 	}
 	return spots, err
+}
+
+// heads gives for each partition the first call of a key on a day that was not read.
+func (t *Traces) heads(d day, eventKey string, read progress) (heads []spot, err error) {
+	prefix := order(d, byKey, eventKey)
+	for after, found := []byte(nil), true; found; {
+		found = false
+		var first spot
+		err = t.store.Scan(prefix, after, func(key, value []byte) bool {
+			first, found = decodeSpot(d, key, value), true
+			return false
+		})
+		if err != nil || !found {
+			break
+		}
+		own := []spot{first}
+		if next := read[first.partition]; first.offset < next {
+			if own, err = t.spots(d, eventKey, first.partition, next, 1); err != nil {
+				break
+			}
+		}
+		heads = append(heads, own...)
+		after = slices.Concat(appendPartition(bytes.Clone(prefix), first.partition), pastAllSpots[4:])
+	}
+	return heads, err
 }
 
 // spots gives the calls of a key on a day and partition, from the offset on, at

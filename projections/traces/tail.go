@@ -11,24 +11,18 @@ import (
 	"hooklog/domain/fault"
 )
 
-// progress is how far the calls of a key were read, by partition of svc.call.
-type progress map[int32]reached
-
-// reached is the next offset to read, and the day of the call in front of it.
-type reached struct {
-	next int64
-	day  day
-}
+// progress is how far the calls of a key were read: the next offset of each
+// partition of svc.call.
+type progress map[int32]int64
 
 // progressForm is the first byte of every encoded progress, so that none is empty.
-const progressForm = 1
+const progressForm = 2
 
 func (p progress) encode() string {
 	b := []byte{progressForm}
 	for _, partition := range slices.Sorted(maps.Keys(p)) {
 		b = binary.AppendUvarint(b, uint64(partition))
-		b = binary.AppendUvarint(b, uint64(p[partition].next))
-		b = binary.AppendUvarint(b, uint64(p[partition].day))
+		b = binary.AppendUvarint(b, uint64(p[partition]))
 	}
 	return string(b)
 }
@@ -41,13 +35,13 @@ func decodeProgress(text string) (progress, error) {
 	r := bytes.NewReader([]byte(text))
 	form, err := r.ReadByte()
 	for err == nil && form == progressForm && r.Len() > 0 {
-		var numbers [3]uint64
+		var numbers [2]uint64
 		for i := range numbers {
 			if numbers[i], err = binary.ReadUvarint(r); err != nil {
 				break
 			}
 		}
-		p[int32(numbers[0])] = reached{int64(numbers[1]), day(numbers[2])}
+		p[int32(numbers[0])] = int64(numbers[1])
 	}
 	if err != nil || form != progressForm {
 		return nil, fault.New(fault.Invalid, "cursor must be start or the next of an answer before.")
@@ -55,9 +49,7 @@ func decodeProgress(text string) (progress, error) {
 	return p, nil
 }
 
-func (p progress) pass(s spot) {
-	p[s.partition] = reached{s.offset + 1, max(s.day, p[s.partition].day)}
-}
+func (p progress) pass(s spot) { p[s.partition] = max(p[s.partition], s.offset+1) }
 
 // End is the place behind all calls of a key.
 func (t *Traces) End(eventKey string) (place string, err error) {
@@ -68,9 +60,7 @@ func (t *Traces) End(eventKey string) (place string, err error) {
 			return "", err
 		}
 		for _, s := range spots {
-			if s.offset >= end[s.partition].next {
-				end.pass(s)
-			}
+			end.pass(s)
 		}
 	}
 	return end.encode(), nil
@@ -128,35 +118,33 @@ func (b spots) next() (first spot, ok bool) {
 }
 
 // behind reads the first calls behind what was read, up to the limit for each
-// partition. A call is on the log less than a day after it was received. So the
-// offsets of two days in a row may overlap, but no others.
+// partition. The days of a partition follow each other as the clocks of those went
+// who wrote it: their offsets may overlap.
 func (t *Traces) behind(eventKey string, read progress, limit int) (spots, error) {
-	all, full := spots{}, map[int32]day{}
+	var heads []spot
 	for _, d := range t.known() {
-		last, err := t.lastSpots(d, eventKey)
+		own, err := t.heads(d, eventKey, read)
 		if err != nil {
 			return nil, err
 		}
-		for _, end := range last {
-			p := end.partition
-			if d+1 < read[p].day || end.offset < read[p].next {
-				continue
-			}
-			if enough, ok := full[p]; ok && d > enough+1 {
-				continue
-			}
-			more, err := t.spots(d, eventKey, p, read[p].next, limit)
-			if err != nil {
-				return nil, err
-			}
-			all[p] = append(all[p], more...)
-			if _, ok := full[p]; !ok && len(all[p]) >= limit {
-				full[p] = d
-			}
-		}
+		heads = append(heads, own...)
 	}
-	for _, s := range all {
-		slices.SortFunc(s, func(a, b spot) int { return cmp.Compare(a.offset, b.offset) })
+	slices.SortFunc(heads, byOffset)
+	all := spots{}
+	for _, head := range heads {
+		own := all[head.partition]
+		if len(own) == limit && own[limit-1].offset < head.offset {
+			continue
+		}
+		more, err := t.spots(head.day, eventKey, head.partition, head.offset, limit)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, more...)
+		slices.SortFunc(own, byOffset)
+		all[head.partition] = own[:min(len(own), limit)]
 	}
 	return all, nil
 }
+
+func byOffset(a, b spot) int { return cmp.Compare(a.offset, b.offset) }

@@ -125,6 +125,31 @@ func TestTheEndOfAKeyIsBehindAllItsCalls(t *testing.T) {
 	}
 }
 
+func TestAClockThatWasWrongLosesNoCall(t *testing.T) {
+	const wrong = 90 * perDay // the clock of an instance was ahead for one call
+	for _, limit := range []int{1, 2, 10} {
+		i := start(t)
+		early, err := i.End("webhook.a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.fold(accepted(1), accepted(2), accepted(wrong))
+		end, err := i.End("webhook.a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 3; n < 12; n++ {
+			i.fold(accepted(n))
+		}
+		if got, _ := i.tail("webhook.a", end, limit); len(got) != 9 {
+			t.Errorf("%d at a time: behind the end came %v", limit, got)
+		}
+		if got, _ := i.tail("webhook.a", early, limit); len(got) != 12 {
+			t.Errorf("%d at a time: in all came %v", limit, got)
+		}
+	}
+}
+
 func TestAPlaceIsGoodAfterARestart(t *testing.T) {
 	i := start(t)
 	i.fold(accepted(1), accepted(perDay))
@@ -138,7 +163,7 @@ func TestAPlaceIsGoodAfterARestart(t *testing.T) {
 
 func TestAPlaceThatNeverWasIsRefused(t *testing.T) {
 	i := start(t)
-	for _, place := range []string{"x", "\x01\x80", "\x01\x00", "\x01\x00\x01", "\x02\x00\x01\x01"} {
+	for _, place := range []string{"x", "\x02\x80", "\x02\x00", "\x02\x00\x01\x01", "\x01\x00\x01"} {
 		if _, err := i.Tail("webhook.a", place, 10, func(call.Found) bool { return true }); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "cursor") {
 			t.Errorf("%q: %v", place, err)
 		}

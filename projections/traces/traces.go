@@ -1,11 +1,10 @@
 // Package traces is the view of svc.call behind finding calls: by the last six
 // characters of a webhook, by trace id, by correlation id, and by event key in the
-// order of the log. It keeps what was accepted as it was, for so many days; what
+// order of the log. It keeps all that an accepted record says, for so many days; what
 // became of a call is results and runs. It never reads while it folds.
 package traces
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ type Traces struct {
 	store *store.Store
 	// keep is how many days are kept before the newest one; 0 is all.
 	keep day
+	now  func() time.Time
 	keys fold.Watchers // of event keys
 
 	mu sync.Mutex
@@ -32,15 +32,15 @@ var _ fold.View[any] = (*Traces)(nil)
 
 // New opens the view over what the store has folded so far. Calls are kept for the
 // retention and what is left of its last day; 0 is for ever.
-func New(s *store.Store, retention time.Duration) (*Traces, error) {
-	t := &Traces{store: s, keep: daysOf(retention)}
+func New(s *store.Store, retention time.Duration, now func() time.Time) (*Traces, error) {
+	t := &Traces{store: s, keep: daysOf(retention), now: now}
 	var err error
 	t.days, err = stored(s)
 	return t, err
 }
 
 // Schema implements fold.View.
-func (*Traces) Schema() int { return 1 }
+func (*Traces) Schema() int { return 2 }
 
 // Fold implements fold.View.
 func (t *Traces) Fold(b *fold.Batch, records []fold.Decoded[any]) (func(), error) {
@@ -75,9 +75,9 @@ func (t *Traces) wake(records []fold.Decoded[any]) {
 	if t.keys.Watched() == 0 {
 		return
 	}
-	var keys []string
+	keys := make([]string, 0, len(records))
 	for i := range records {
-		if a, ok := records[i].Value.(call.Accepted); ok && !slices.Contains(keys, a.EventKey) {
+		if a, ok := records[i].Value.(call.Accepted); ok {
 			keys = append(keys, a.EventKey)
 		}
 	}

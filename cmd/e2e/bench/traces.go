@@ -87,7 +87,7 @@ func (p plan) foldedCalls(ctx context.Context, calls int) (w *tracesWorld, took 
 	if w.store, err = store.Open(dir, nil, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, 0, err
 	}
-	if w.traces, err = traces.New(w.store, 0); err != nil {
+	if w.traces, err = traces.New(w.store, 0, time.Now); err != nil {
 		return nil, 0, err
 	}
 	w.runs = runs.New(w.store)
