@@ -50,17 +50,27 @@ func (d *Dispatcher) tailEvents(ctx context.Context, req Request) (any, error) {
 	defer cancel()
 	for {
 		changed, stop := d.Traces.Watch(q.key)
+		before := q.place
 		items, err := d.tailPage(ctx, req, &q)
+		again := false
 		if err == nil && len(items) == 0 {
-			select {
-			case <-changed:
-				stop()
-				continue
-			case <-waiting.Done():
-			}
+			// Behind calls that do not count may lie some that do.
+			again = q.place != before && ctx.Err() == nil || happens(waiting, changed)
 		}
 		stop()
-		return Page[Tailed]{Items: items, Next: cursor(q.place)}, err
+		if !again {
+			return Page[Tailed]{Items: items, Next: cursor(q.place)}, err
+		}
+	}
+}
+
+// happens waits for a change, until ctx ends.
+func happens(ctx context.Context, changed <-chan struct{}) bool {
+	select {
+	case <-changed:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -115,6 +125,9 @@ func (d *Dispatcher) tailPage(ctx context.Context, req Request, q *tailing) ([]T
 		items = append(items, Tailed{f.TraceID, f.CorrelationID, f.Received, placeOf(f.Position), message})
 		return true
 	})
+	if len(items) > 0 {
+		failed = nil // what was read is shown: to read all of it again might fail again
+	}
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}

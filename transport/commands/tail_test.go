@@ -103,6 +103,27 @@ func TestEventTail(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("gives what it has when the log does not answer any more", func(t *testing.T) {
+		w.broken, w.brokenFrom = errDown, 4
+		defer func() { w.broken, w.brokenFrom = nil, 0 }()
+		first, next, err := w.tail(t.Context(), "cursor=start")
+		if err != nil || first != "02?" {
+			t.Fatalf("got %s, %v", first, err)
+		}
+		w.broken = nil
+		if second, _, err := w.tail(t.Context(), "cursor="+next); err != nil || second != "4" {
+			t.Errorf("then %s, %v", second, err)
+		}
+	})
+	t.Run("looks behind calls that do not count", func(t *testing.T) {
+		first, next, err := w.tail(t.Context(), "cursor=start", "limit=1")
+		if err != nil || first != "0" {
+			t.Fatalf("got %s, %v", first, err)
+		}
+		if second, _, err := w.tail(t.Context(), "cursor="+next, "limit=1"); err != nil || second != "2?" {
+			t.Errorf("then %q, %v", second, err)
+		}
+	})
 	t.Run("ends an answer that is large enough", func(t *testing.T) {
 		at := record.Position{Topic: "svc.event.webhook.orders", Offset: 0}
 		large := w.events[at]

@@ -23,11 +23,12 @@ type traceWorld struct {
 	*runWorld
 	found []call.Found // the oldest first
 	// unfolded are those that only the log has.
-	unfolded []call.Found
-	events   map[record.Position]record.Record
-	broken   error // of reading events
-	receipt  func(context.Context, record.Position) (any, error)
-	changed  chan struct{}
+	unfolded   []call.Found
+	events     map[record.Position]record.Record
+	broken     error // of reading events, from the offset brokenFrom on
+	brokenFrom int64
+	receipt    func(context.Context, record.Position) (any, error)
+	changed    chan struct{}
 }
 
 func newTraces(t *testing.T) *traceWorld {
@@ -87,6 +88,9 @@ func (w *traceWorld) Current(context.Context) error {
 }
 
 func (w *traceWorld) ReadAt(_ context.Context, at record.Position) (record.Record, error) {
+	if at.Offset < w.brokenFrom {
+		return w.events[at], nil
+	}
 	return w.events[at], w.broken
 }
 
