@@ -143,6 +143,12 @@ func auditPipelines(s *service) {
 		wantEntry(s.t, e.Principal == "anonymousUser" && e.Effective == "audit-batch" && e.Owner == "audit-owner" && e.Via == "audit-line@1" &&
 			e.Call == r.CorrelationID && e.After["createdBy"] == "audit-batch", e)
 	}
+	// Who may see only what was made learns nothing of the call that led to it.
+	made := s.user("audit-made", kimsPassword)
+	s.command("policy.put", "name=audit-made", "users=audit-made", "commands=audit.get", "keys=webhook.audit-line.made").want(http.StatusOK)
+	if all := made.audit(); len(all) != 1 || all[0].Call+all[0].Via+all[0].Owner != "" || len(made.audit("user=audit-owner")) != 0 {
+		s.t.Errorf("what a pipeline of others made is shown as %+v", all)
+	}
 	s.runNow("pipeline: [{webhook.put: {eventKey: webhook.audit-line.now}}]").want(http.StatusOK)
 	all := s.admin().audit("webhook=webhook.audit-line.now")
 	run := s.admin().audit("command=pipeline.run", "user=admin")

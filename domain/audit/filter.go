@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"maps"
 	"slices"
 	"time"
+
+	"hooklog/domain/call"
 )
 
 // Filter says which entries are wanted, and which may be seen. A zero field does
@@ -40,6 +43,22 @@ func (f Filter) Takes(e Entry) bool {
 		return false
 	}
 	return f.shows(e)
+}
+
+// Shown is the entry as it may be seen. A call is told only to who may see
+// everything: it may be one of any key, and its id opens its result. The pipeline
+// that issued a command, and its owner, are told to who may see that pipeline.
+func (f Filter) Shown(e Entry) Entry {
+	if f.All {
+		return e
+	}
+	e.Call = ""
+	e.Params = maps.Clone(e.Params)
+	delete(e.Params, "correlationId")
+	if e.Via != "" && !f.Readable(call.PipelineName(e.Via)) {
+		e.Via, e.Owner = "", ""
+	}
+	return e
 }
 
 func (f Filter) shows(e Entry) bool {

@@ -1,8 +1,11 @@
 package audit_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"hooklog/domain/audit"
 )
@@ -55,6 +58,36 @@ func TestAFilterTakesWhatIsWantedAndMayBeSeen(t *testing.T) {
 			}
 			if got := tt.filter.Takes(tt.entry); got != tt.want {
 				t.Errorf("taken: %v", got)
+			}
+		})
+	}
+}
+
+func TestAnEntryTellsNothingOfOtherKeys(t *testing.T) {
+	entry := audit.Entry{
+		Who:    audit.Who{Principal: "anonymousUser", Effective: "batch", Owner: "kim", Via: "line@3", Call: "c0ffee00-1234-4abc-8def-000000000001"},
+		About:  audit.About{EventKey: "webhook.a", Keys: []string{"webhook.a"}},
+		Params: map[string]any{"correlationId": "c0ffee00-1234-4abc-8def-000000000002", "limit": 3},
+	}
+	for _, tt := range []struct {
+		name string
+		keys string
+		all  bool
+		want audit.Who
+		asks int
+	}{
+		{"to who may see everything", "", true, entry.Who, 2},
+		{"to who may see the pipeline", "webhook.a line", false, audit.Who{Principal: "anonymousUser", Effective: "batch", Owner: "kim", Via: "line@3"}, 1},
+		{"to who may see the webhook alone", "webhook.a", false, audit.Who{Principal: "anonymousUser", Effective: "batch"}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := audit.Filter{All: tt.all, Readable: func(key string) bool { return slices.Contains(strings.Fields(tt.keys), key) }}
+			shown := f.Shown(entry)
+			if diff := cmp.Diff(tt.want, shown.Who); diff != "" {
+				t.Errorf("who (-want +got):\n%s", diff)
+			}
+			if len(shown.Params) != tt.asks || len(entry.Params) != 2 {
+				t.Errorf("shows %v of %v", shown.Params, entry.Params)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func (a *Audit) List(f audit.Filter, after string, limit int) (found []audit.Ent
 		if failed = json.Unmarshal(value, &e); failed != nil {
 			return false
 		}
-		if !f.Takes(e) {
+		if e = f.Shown(e); !f.Takes(e) {
 			return true
 		}
 		if len(found) == limit {
