@@ -27,8 +27,8 @@ func (r *Runs) List(f call.RunFilter, after string, limit int) (runs []call.Run,
 	var failed error
 	var last, end string // where the row that was looked at last stands, and the last run
 	looked := 0
-	err = r.store.Scan(order, start(order, f, after), func(key, _ []byte) bool {
-		at := placeOf(key[len(order):])
+	err = r.store.Scan(order, start(order, f, after), func(key, value []byte) bool {
+		at := placeOf(key[len(order):], value)
 		if at.received.Before(f.From.Truncate(time.Millisecond)) {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"hooklog/domain/call"
 	"hooklog/domain/record"
@@ -168,5 +169,34 @@ func TestASentEventCountsAsItCameFirst(t *testing.T) {
 	}
 	if lines := i.list(call.RunFilter{}, 10); len(lines) != 0 {
 		t.Errorf("listed are %v", lines)
+	}
+}
+
+func TestACursorTellsNothingOfRunsThatMayNotBeSeen(t *testing.T) {
+	i := start(t)
+	records := make([]record.Record, 0, runs.MaxLooked+2)
+	for n := range runs.MaxLooked + 1 {
+		a := calling(n+1, "webhook.a", "hidden@1")
+		a.Received = received(9)
+		records = append(records, encoded(a))
+	}
+	i.log.Append(append(records, accepted(5000, "seen@1"))...)
+	if err := i.runner.Current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := func(name string) bool { return name == "seen" }
+	for _, limit := range []int{1, 10} {
+		page, next, err := i.List(call.RunFilter{Readable: seen}, "", limit)
+		if err != nil || next == "" || strings.Contains(next, "hidden") {
+			t.Fatalf("%d runs, next %q, %v", len(page), next, err)
+		}
+		for n := range records { // a correlation id opens the call's result
+			if own := uuid.MustParse(id(n + 1)); strings.Contains(next, string(own[:])) {
+				t.Fatalf("the cursor has the correlation id of call %d in it", n+1)
+			}
+		}
+	}
+	if all := i.list(call.RunFilter{}, 100); len(all) != len(records)+1 {
+		t.Errorf("%d runs in all, want %d", len(all), len(records)+1)
 	}
 }

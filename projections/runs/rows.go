@@ -1,7 +1,9 @@
 package runs
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,13 +24,19 @@ func callRow(correlationID string) []byte {
 	return store.Key(name, "call", string(id[:]))
 }
 
-// orderRow is a run's place in an order, the newest call first.
-func orderRow(order []byte, received time.Time, correlationID, listener string) []byte {
+// orderRow is a run's place in an order, the newest call first, and what stands
+// there. Places stand in cursors, so they tell neither the correlation id, which
+// opens the call's result, nor the pipeline.
+func orderRow(order []byte, received time.Time, correlationID, listener string) (key, value []byte) {
 	id := uuid.MustParse(correlationID)
-	key := make([]byte, 0, len(order)+8+len(id)+len(listener))
-	key = append(append(key, order...), backwards(received)...)
-	return append(append(key, id[:]...), listener...)
+	value = append(id[:], listener...)
+	call, run := sha256.Sum256(id[:]), sha256.Sum256(value)
+	return slices.Concat(order, []byte(backwards(received)), call[:markSize], run[:markSize]), value
 }
+
+// markSize is how much of its hash tells a call from all others of its moment, and
+// a run from the others of its call, which it follows.
+const markSize = 8
 
 // backwards is a time as a key part that sorts the latest first.
 func backwards(t time.Time) string { return store.Ordered(^uint64(t.UnixMilli())) }
@@ -40,10 +48,9 @@ type place struct {
 	listener string
 }
 
-// placeOf reads the part of an orderRow behind the order's own.
-func placeOf(key []byte) (p place) {
+// placeOf reads an orderRow, whose key is that behind the order's own part.
+func placeOf(key, value []byte) (p place) {
 	p.received = time.UnixMilli(int64(^binary.BigEndian.Uint64(key)))
-	rest := key[8+copy(p.id[:], key[8:]):]
-	p.listener = string(rest)
+	p.listener = string(value[copy(p.id[:], value):])
 	return p
 }

@@ -27,7 +27,7 @@ var _ fold.View[any] = (*Runs)(nil)
 func New(s *store.Store) *Runs { return &Runs{store: s} }
 
 // Schema implements fold.View.
-func (*Runs) Schema() int { return 3 }
+func (*Runs) Schema() int { return 4 }
 
 // Fold implements fold.View.
 func (*Runs) Fold(b *fold.Batch, records []fold.Decoded[any]) (func(), error) {
@@ -61,7 +61,7 @@ func accept(b *fold.Batch, a call.Accepted, r *record.Record) error {
 		return err
 	}
 	for _, listener := range a.Listeners {
-		if err := b.Set(orderRow(allRuns, a.Received, a.CorrelationID, listener), nil); err != nil {
+		if err := b.Set(orderRow(allRuns, a.Received, a.CorrelationID, listener)); err != nil {
 			return err
 		}
 	}
@@ -103,10 +103,10 @@ func update(b *fold.Batch, id, listener string, apply func(call.History) (call.H
 		return err
 	}
 	failed, was := after.Run(listener).Status == call.Failed, before.Run(listener).Status == call.Failed
-	row := orderRow(failedRuns, after.Received, id, listener)
+	row, stands := orderRow(failedRuns, after.Received, id, listener)
 	switch {
 	case failed && !was:
-		return b.Set(row, nil)
+		return b.Set(row, stands)
 	case was && !failed:
 		return b.Delete(row)
 	}
