@@ -18,8 +18,10 @@ import (
 )
 
 const (
-	cacheBytes    = 128 << 20
-	memTableBytes = 16 << 20
+	cacheBytes = 128 << 20
+	// memTableBytes is what is written to disk at a time. With half of it, writing
+	// the same rows again as the store grows takes as much work as all else.
+	memTableBytes = 32 << 20
 	// format is named, because the newest one would lock an older release out.
 	format = pebble.FormatTableFormatV6
 )
