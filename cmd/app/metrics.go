@@ -23,10 +23,11 @@ func (a *App) observeCall(c httpapi.Observed) { a.engine.deps.metrics.Call(metri
 func (a *App) openMetrics() error {
 	e := a.engine
 	sources := metrics.Sources{
-		Projections: e.progress,
-		Store:       func() metrics.Store { return metrics.Store(e.rows.Stats()) },
-		Load:        a.load,
-		Unproven:    e.unproven,
+		Projections:  e.progress,
+		Store:        func() metrics.Store { return metrics.Store(e.rows.Stats()) },
+		Load:         a.load,
+		Unproven:     e.unproven,
+		SinkFailures: e.checkpoints.Failures,
 	}
 	if e.broker != nil {
 		sources.EmbeddedLog = func() (used, limit int64) {

@@ -102,14 +102,15 @@ func (h head) same(other head) bool {
 	return h.size == other.size && h.root == other.root && h.begun == other.begun
 }
 
-// holdGrowth notes a tree that is smaller than it was. Only instances that sign at
-// the same time may overtake each other.
+// holdGrowth notes a tree that is smaller than it was: it was signed so, or the
+// checkpoint does not stand in its place. Only instances that sign at the same time
+// may overtake each other.
 func (r *run) holdGrowth(p partition, h head) {
 	largest, known := r.largest[p]
 	switch {
 	case !known || h.size > largest.size:
 		r.largest[p] = h
-	case h.size < largest.size && h.time.After(largest.time.Add(clockSlack)):
+	case h.size < largest.size && h.time.Sub(largest.time).Abs() > clockSlack:
 		r.differs(differenceAt(checkpointLog.at(h.checkpoint), "%s/%d was larger in an earlier checkpoint", p.topic, p.index))
 	}
 }

@@ -42,6 +42,9 @@ func (f *Folder) Bounds(_ context.Context, topics ...string) (map[string][]recor
 func (f *Folder) Read(ctx context.Context, topics map[string][]record.Bounds, visit func([]record.Record) error) (flaws []Flaw, err error) {
 	for _, topic := range slices.Sorted(maps.Keys(topics)) {
 		within := topics[topic][0]
+		if within.Start >= within.End { // its folder may be gone
+			continue
+		}
 		err := f.offline.Read(topic, within.Start, within.End, func(records []record.Record) error {
 			if err := ctx.Err(); err != nil {
 				return err

@@ -250,6 +250,35 @@ func TestOnlyThePinnedKeySigns(t *testing.T) {
 	})
 }
 
+func TestCheckpointsInAnotherOrderAreNamed(t *testing.T) {
+	p := part{record.TopicCheckpoint, 0}
+	for name, tc := range map[string]struct {
+		do   func(records []record.Record) []record.Record
+		want string
+	}{
+		"two in each other's place": {func(records []record.Record) []record.Record {
+			records[1], records[3] = records[3], records[1]
+			return records
+		}, "svc.checkpoint/0@2"},
+		"an older one at the end": {func(records []record.Record) []record.Record {
+			return append(records, records[1])
+		}, "svc.checkpoint/0@5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			for n := range 5 {
+				w.round(n)
+				w.checkpoint()
+				w.pass(2 * time.Minute)
+			}
+			w.records[p] = renumbered(tc.do(slices.Clone(w.records[p])))
+			if got := first(t, w.verify(w.options())); got != tc.want {
+				t.Errorf("found %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	w := busy(t, 5)
 	opts := w.options()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"hooklog/domain/record"
@@ -109,12 +110,16 @@ func (r Receipt) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a receipt in ReceiptForm; members that it does not know
-// are refused, because nothing would check them.
+// are refused, because nothing would check them. So are members that stand there
+// twice, or in another case: other readers would take the one that was not checked.
 func (r *Receipt) UnmarshalJSON(data []byte) error {
 	var in receiptJSON
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
+		return fmt.Errorf("no receipt: %w", err)
+	}
+	if err := checkMembers(json.NewDecoder(bytes.NewReader(data))); err != nil {
 		return fmt.Errorf("no receipt: %w", err)
 	}
 	if in.Form != ReceiptForm {
@@ -139,4 +144,38 @@ func (r *Receipt) UnmarshalJSON(data []byte) error {
 	}
 	*r = out
 	return nil
+}
+
+var memberNames = []string{"form", "record", "proof", "checkpoint", "topic", "partition", "offset", "time", "key", "headers", "value"}
+
+// checkMembers passes one value, and refuses objects in it that can be read in
+// more than one way.
+func checkMembers(d *json.Decoder) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	delimiter, composed := token.(json.Delim)
+	if !composed {
+		return nil
+	}
+	var seen []string
+	for d.More() {
+		if delimiter == '{' {
+			token, err := d.Token()
+			if err != nil {
+				return err
+			}
+			member, _ := token.(string)
+			if !slices.Contains(memberNames, member) || slices.Contains(seen, member) {
+				return fmt.Errorf("member %q is written in another way, or twice", member)
+			}
+			seen = append(seen, member)
+		}
+		if err := checkMembers(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token() // its end
+	return err
 }

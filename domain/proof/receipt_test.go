@@ -119,6 +119,9 @@ func TestTheJSONOfAReceiptIsReadStrictly(t *testing.T) {
 		"a member that is not known": strings.Replace(text, `"form"`, `"more": 1, "form"`, 1),
 		"a hash that is too short":   strings.Replace(text, `"proof": [`, `"proof": ["AAAA",`, 1),
 		"a finer time":               strings.Replace(text, "07.89Z", "07.8900001Z", 1),
+		"a member twice":             strings.Replace(text, `"offset"`, `"value": "AAAA", "offset"`, 1),
+		"a member in another case":   strings.Replace(text, `"key"`, `"KEY"`, 1),
+		"a second record":            strings.Replace(text, `"proof": [`, `"record": {}, "proof": [`, 1),
 		"no object":                  "[]",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,11 @@ func Open(dir string, fs vfs.FS, log *slog.Logger) (*Store, error) {
 // OpenReadOnly opens the store that is in dir, and writes nothing to it, not even
 // a lock: the caller makes sure that nobody else does.
 func OpenReadOnly(dir string, log *slog.Logger) (*Store, error) {
-	return open(dir, &pebble.Options{FS: unlocked{vfs.Default}, ReadOnly: true, ErrorIfNotExists: true}, log)
+	return open(dir, &pebble.Options{
+		FS: unlocked{vfs.Default}, ReadOnly: true, ErrorIfNotExists: true,
+		// The read that finds it fails; who only looks can go on without.
+		EventListener: &pebble.EventListener{DataCorruption: func(pebble.DataCorruptionInfo) {}},
+	}, log)
 }
 
 // unlocked is a file system whose files are only read.

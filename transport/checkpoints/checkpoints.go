@@ -146,12 +146,16 @@ func (s *Signer) next(ctx context.Context) (before proof.Signed, heads []proof.H
 		folded = s.Trees.Heads()
 		heads, _ = before.Advance(folded)
 	}
-	return before, heads, s.compare(before.Checkpoint, folded)
+	return before, heads, s.compare(ctx, before.Checkpoint, folded)
 }
 
-// compare holds what was signed before against what has been folded: a log that
-// was changed in between is not signed again.
-func (s *Signer) compare(before proof.Checkpoint, folded []proof.Head) error {
+// compare holds what was signed before against the log as it is now, and against
+// what has been folded of it: a log that was changed or cut in between is not
+// signed again.
+func (s *Signer) compare(ctx context.Context, before proof.Checkpoint, folded []proof.Head) error {
+	if err := s.reaches(ctx, before.Heads); err != nil {
+		return err
+	}
 	for _, own := range folded {
 		signed, known := before.Head(own.Topic, own.Partition)
 		if !known || signed.Begun != own.Begun || signed.Size > own.Size {
@@ -164,6 +168,29 @@ func (s *Signer) compare(before proof.Checkpoint, folded []proof.Head) error {
 			return err
 		case root != signed.Root:
 			return fmt.Errorf("%s/%d before offset %d: %w", own.Topic, own.Partition, signed.Size, ErrDiffers)
+		}
+	}
+	return nil
+}
+
+// reaches reports a partition that ends before what was signed of it. What has
+// been folded does not tell: all of a partition may have expired before.
+func (s *Signer) reaches(ctx context.Context, signed []proof.Head) error {
+	bounds := make(map[string][]record.Bounds)
+	for _, h := range signed {
+		if _, asked := bounds[h.Topic]; !asked {
+			found, err := s.Journal.Bounds(ctx, h.Topic)
+			if err != nil {
+				return err
+			}
+			bounds[h.Topic] = found
+		}
+		end := int64(0)
+		if there := bounds[h.Topic]; int(h.Partition) < len(there) {
+			end = there[h.Partition].End
+		}
+		if end < h.Size {
+			return fmt.Errorf("%s/%d ends at %d, and %d records were signed: %w", h.Topic, h.Partition, end, h.Size, ErrDiffers)
 		}
 	}
 	return nil

@@ -112,6 +112,21 @@ func TestALogThatDiffersIsNotSignedAgain(t *testing.T) {
 	}
 }
 
+func TestALogThatIsShorterThanWhatWasSignedIsNotSignedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.grow(6)
+	if _, err := w.instance(0, 0, nil).Sign(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.cut(record.TopicCall, 4)
+	if _, err := w.instance(0, 0, nil).Sign(t.Context()); !errors.Is(err, checkpoints.ErrDiffers) || !strings.Contains(err.Error(), "svc.call/0 ends at 4") {
+		t.Errorf("ended with %v", err)
+	}
+	if n := len(w.signed()); n != 1 {
+		t.Errorf("%d checkpoints are on record", n)
+	}
+}
+
 func TestAnInstanceThatIsBehindTakesNothingBack(t *testing.T) {
 	w := newWorld(t)
 	late := w.instance(0, 0, nil)

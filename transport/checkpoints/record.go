@@ -87,15 +87,20 @@ func (s *Signer) read(ctx context.Context, offset int64) (proof.Signed, error) {
 	if t := r.Header(record.HeaderType); t != Type {
 		return proof.Signed{}, fmt.Errorf("%w: record type %q is unknown", errNoCheckpoint, t)
 	}
-	opened, err := note.Open(r.Value, note.VerifierList(s.verify))
-	if err != nil {
-		return proof.Signed{}, fmt.Errorf("%w: %w", errNoCheckpoint, err)
-	}
-	c, err := proof.ParseCheckpoint(opened.Text)
+	c, err := s.open(r.Value)
 	if err != nil {
 		return proof.Signed{}, fmt.Errorf("%w: %w", errNoCheckpoint, err)
 	}
 	return proof.Signed{Checkpoint: c, Note: string(r.Value)}, nil
+}
+
+// open gives the checkpoint of a note that this cluster's key has signed.
+func (s *Signer) open(signed []byte) (proof.Checkpoint, error) {
+	opened, err := note.Open(signed, note.VerifierList(s.verify))
+	if err != nil {
+		return proof.Checkpoint{}, err
+	}
+	return proof.ParseCheckpoint(opened.Text)
 }
 
 // adopt lets the tree that was begun elsewhere go on from the earliest head that

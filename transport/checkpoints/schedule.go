@@ -2,6 +2,7 @@ package checkpoints
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -61,7 +62,8 @@ func (s *Signer) signWhenDue(ctx context.Context) error {
 	}
 	defer func() { <-s.turn }()
 	before, heads, err := s.next(ctx)
-	if err != nil || s.Now().Sub(before.Time) < s.interval/2 || !before.Grown(heads) {
+	// A clock that was ahead must not keep everybody from signing until then.
+	if err != nil || s.Now().Sub(before.Time).Abs() < s.interval/2 || !before.Grown(heads) {
 		return err
 	}
 	_, err = s.put(ctx, heads)
@@ -77,10 +79,38 @@ func (s *Signer) deliver(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sinkTimeout)
 	defer cancel()
-	if err := s.Sink.Put(ctx, signed.Note); err != nil {
+	if err := s.hand(ctx, signed.Note); err != nil {
 		s.failures.Add(1)
 		s.Log.Warn("Sink did not take the checkpoint", "error", err)
 		return
 	}
 	s.delivered = signed.Note
+}
+
+// hand replaces what the sink holds. What lay there when this instance started is
+// held against the log first: were the log rolled back, it alone would show that.
+func (s *Signer) hand(ctx context.Context, note string) error {
+	if s.delivered == "" {
+		held, err := s.Sink.Held(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.confirm(ctx, held); err != nil {
+			return fmt.Errorf("the sink keeps what it has: %w", err)
+		}
+	}
+	return s.Sink.Put(ctx, note)
+}
+
+// confirm reports that the log lacks what a note says. Nothing, and what this
+// log's key did not sign, says nothing of it.
+func (s *Signer) confirm(ctx context.Context, note string) error {
+	held, err := s.open([]byte(note))
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	if err := s.Current(ctx); err != nil {
+		return err
+	}
+	return s.compare(ctx, held, s.Trees.Heads())
 }

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hooklog/domain/record"
 	"hooklog/transport/checkpoints"
 )
 
@@ -22,6 +23,15 @@ type shelf struct {
 	mu     sync.Mutex
 	notes  []string
 	broken error
+}
+
+func (s *shelf) Held(context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.notes) == 0 {
+		return "", s.broken
+	}
+	return s.notes[len(s.notes)-1], s.broken
 }
 
 func (s *shelf) Put(_ context.Context, note string) error {
@@ -114,6 +124,66 @@ func TestTheSchedule(t *testing.T) {
 				t.Errorf("%d checkpoints", n)
 			}
 		},
+		"goes on when a clock was ahead": func(t *testing.T, w *world) {
+			ahead := w.instance(0, 0, nil)
+			ahead.Now = func() time.Time { return time.Now().AddDate(1, 0, 0) }
+			w.grow(1)
+			if _, err := ahead.Sign(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			run(t, w.instance(time.Minute, 0, nil))
+			w.grow(1)
+			pass(time.Minute)
+			if n := len(w.signed()); n != 2 {
+				t.Errorf("%d checkpoints", n)
+			}
+		},
+		"leaves to the sink what a log that was rolled back lacks": func(t *testing.T, w *world) {
+			sink := &shelf{}
+			first := w.instance(0, 0, nil)
+			w.grow(3)
+			if _, err := first.Sign(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.grow(3)
+			lost, err := first.Sign(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sink.notes = []string{lost.Note}
+			w.cut(record.TopicCall, 3)
+			w.cut(record.TopicCheckpoint, 1)
+			i := w.instance(time.Minute, 0, sink)
+			run(t, i)
+			for range 5 { // and grows again, to more than was lost
+				pass(2 * time.Minute)
+				if len(sink.notes) != 1 {
+					t.Fatalf("the sink got %q", sink.notes[1:])
+				}
+				r := record.Record{Position: record.Position{Topic: record.TopicCall}, Value: []byte("another")}
+				if _, err := w.AppendWait(t.Context(), &r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if says := i.lines.String(); !strings.Contains(says, "the log differs from what was signed") {
+				t.Errorf("logged is %q", says)
+			}
+		},
+		"goes on from what another run gave to the sink": func(t *testing.T, w *world) {
+			sink := &shelf{}
+			w.grow(3)
+			before, err := w.instance(0, 0, nil).Sign(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sink.notes = []string{before.Note}
+			w.grow(3)
+			run(t, w.instance(time.Minute, 0, sink))
+			pass(2 * time.Minute)
+			if all := w.signed(); len(all) != 2 || w.open(sink.notes[len(sink.notes)-1]).Text() != all[1].Text() {
+				t.Errorf("the sink has %q", sink.notes)
+			}
+		},
 		"tries again after the log was away": func(t *testing.T, w *world) {
 			i := w.instance(time.Minute, 0, nil)
 			run(t, i)
@@ -183,12 +253,18 @@ func TestTheSchedule(t *testing.T) {
 func TestTheFileOfASinkIsReplacedWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	sink := checkpoints.NewSink(path)
+	if held, err := sink.Held(t.Context()); held != "" || err != nil {
+		t.Errorf("before the first it holds %q: %v", held, err)
+	}
 	for _, text := range []string{"a long first checkpoint\n", "second\n"} {
 		if err := sink.Put(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("the file holds %q: %v", got, err)
+		}
+		if held, err := sink.Held(t.Context()); held != text || err != nil {
+			t.Errorf("it holds %q: %v", held, err)
 		}
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
@@ -230,6 +306,39 @@ func TestTheURLOfASinkGetsAPut(t *testing.T) {
 	t.Run("an error does not tell the URL", func(t *testing.T) {
 		server.Close()
 		if err := sink.Put(t.Context(), "text"); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("failed with %v", err)
+		}
+	})
+}
+
+func TestTheURLOfASinkIsAskedWhatItHolds(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.Path)
+	}))
+	defer server.Close()
+	sink := checkpoints.NewSink(server.URL + "/checkpoint?signature=secret")
+	if held, err := sink.Held(t.Context()); held != "GET /checkpoint" || err != nil {
+		t.Errorf("it holds %q: %v", held, err)
+	}
+	for name, other := range map[string]int{"nothing": http.StatusNotFound, "what only may be written": http.StatusForbidden, "what takes PUT alone": http.StatusMethodNotAllowed} {
+		t.Run(name+" is not told", func(t *testing.T) {
+			status = other
+			if held, err := sink.Held(t.Context()); held != "" || err != nil {
+				t.Errorf("it holds %q: %v", held, err)
+			}
+		})
+	}
+	t.Run("a failure is one, because it may hold more", func(t *testing.T) {
+		status = http.StatusBadGateway
+		if held, err := sink.Held(t.Context()); err == nil {
+			t.Errorf("it holds %q", held)
+		}
+	})
+	t.Run("an error does not tell the URL", func(t *testing.T) {
+		server.Close()
+		if _, err := sink.Held(t.Context()); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("failed with %v", err)
 		}
 	})

@@ -16,7 +16,12 @@ import (
 // rolled back does not roll back what lies there.
 type Sink interface {
 	Put(ctx context.Context, note string) error
+	// Held is what lies there: "" where nothing does, or the place does not tell.
+	Held(ctx context.Context) (string, error)
 }
+
+// maxHeld fits the checkpoint of thousands of partitions.
+const maxHeld = 16 << 20
 
 // NewSink is the sink of a setting: a URL that takes PUT, or else a file. None is
 // nil.
@@ -39,30 +44,65 @@ type urlSink struct {
 	client *http.Client
 }
 
-// Put implements Sink. Errors do not tell the URL: it may hold a credential.
+// Put implements Sink.
 func (s urlSink) Put(ctx context.Context, note string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, s.url, strings.NewReader(note))
-	if err != nil {
-		return errors.New("the URL of the sink cannot be used")
+	status, _, err := s.do(ctx, http.MethodPut, strings.NewReader(note))
+	if err == nil && (status < 200 || status > 299) {
+		err = fmt.Errorf("the sink answered %d", status)
 	}
-	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		return fmt.Errorf("put the checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Held implements Sink. A place that takes PUT alone refuses to tell.
+func (s urlSink) Held(ctx context.Context) (string, error) {
+	status, body, err := s.do(ctx, http.MethodGet, http.NoBody)
+	if err == nil && status >= 500 && status != http.StatusNotImplemented {
+		err = fmt.Errorf("the sink answered %d", status)
+	}
+	if err != nil {
+		return "", fmt.Errorf("look at the checkpoint in the sink: %w", err)
+	}
+	if status != http.StatusOK {
+		return "", nil
+	}
+	return body, nil
+}
+
+// do asks the URL. Errors do not tell it: it may hold a credential.
+func (s urlSink) do(ctx context.Context, method string, body io.Reader) (status int, answer string, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url, body)
+	if err != nil {
+		return 0, "", errors.New("the URL of the sink cannot be used")
+	}
+	if method == http.MethodPut {
+		req.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	}
 	resp, err := s.client.Do(req)
 	if err != nil {
 		var about *url.Error
 		if errors.As(err, &about) {
 			err = about.Err
 		}
-		return fmt.Errorf("put the checkpoint: %w", err)
+		return 0, "", err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("put the checkpoint: the sink answered %d", resp.StatusCode)
-	}
-	return nil
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxHeld))
+	return resp.StatusCode, string(text), err
 }
 
 type fileSink string
+
+// Held implements Sink.
+func (s fileSink) Held(context.Context) (string, error) {
+	text, err := os.ReadFile(string(s))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
 
 // Put implements Sink: the file holds one checkpoint or the other, at any moment.
 func (s fileSink) Put(_ context.Context, note string) error {

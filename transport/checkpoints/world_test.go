@@ -90,6 +90,13 @@ func (w *world) grow(n int) {
 	}
 }
 
+// cut takes from a topic all but the first records.
+func (w *world) cut(topic string, left int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.topics[topic] = slices.Clone(w.topics[topic][:left])
+}
+
 // signed are the checkpoints on the log, each opened with the public key.
 func (w *world) signed() (all []proof.Checkpoint) {
 	w.t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -28,9 +29,10 @@ func (l *Log) Topics(ctx context.Context, prefix string) ([]string, error) {
 }
 
 // Scan reads what partitions hold, from start to end and once; who reads
-// everything needs no tail for each. Bounds are given by topic and partition. The records of one partition
-// come in order and without gaps, in runs that hold during the call only. An end
-// that is not reached is a *RangeError or a *GapError.
+// everything needs no tail for each. Bounds are given by topic and partition. The
+// records of one partition come in order and without gaps, in runs of at least one
+// that hold during the call only. An end that is not reached is a *RangeError or a
+// *GapError, or another error when nothing more came for stallTime.
 func (l *Log) Scan(ctx context.Context, topics map[string][]record.Bounds, visit func([]record.Record) error) error {
 	s := scan{next: make(map[record.Position]int64), ends: make(map[record.Position]int64), visit: visit}
 	from := make(map[string]map[int32]kgo.Offset)
@@ -55,15 +57,24 @@ func (l *Log) Scan(ctx context.Context, topics map[string][]record.Bounds, visit
 		kgo.ConsumePartitions(from),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 		kgo.FetchMaxWait(fetchMaxWait),
+		// The mark of a foreign transaction is no record. It is asked for all the same:
+		// where it is the last, one would wait for ever for what is behind it.
+		kgo.KeepControlRecords(),
 	)...)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	moved := time.Now()
 	for len(s.next) > 0 {
-		fetches := client.PollFetches(ctx)
+		fetches := poll(ctx, client, moved.Add(stallTime))
 		if err := s.judge(ctx, l, fetches); err != nil {
 			return err
+		}
+		if fetches.NumRecords() > 0 {
+			moved = time.Now()
+		} else if time.Since(moved) >= stallTime {
+			return s.stalled()
 		}
 		if err := s.take(client, fetches); err != nil {
 			return err
@@ -72,11 +83,29 @@ func (l *Log) Scan(ctx context.Context, topics map[string][]record.Bounds, visit
 	return nil
 }
 
+// stallTime is longer than brokers are away that come back.
+const stallTime = time.Minute
+
+func poll(ctx context.Context, client *kgo.Client, until time.Time) kgo.Fetches {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	return client.PollFetches(ctx)
+}
+
 // scan is one Scan; its partitions are positions at offset 0.
 type scan struct {
 	next, ends map[record.Position]int64
 	visit      func([]record.Record) error
 	run        []record.Record
+}
+
+// stalled names a partition of which nothing comes, though its end is not reached.
+func (s *scan) stalled() error {
+	for at, next := range s.next {
+		at.Offset = next
+		return fmt.Errorf("scan of %s: no record came for %s", at, stallTime)
+	}
+	return nil
 }
 
 func (s *scan) judge(ctx context.Context, l *Log, fetches kgo.Fetches) error {
@@ -89,6 +118,7 @@ func (s *scan) judge(ctx context.Context, l *Log, fetches kgo.Fetches) error {
 		switch {
 		case errors.Is(failed.Err, kerr.OffsetOutOfRange):
 			return l.rangeError(ctx, at)
+		case errors.Is(failed.Err, context.DeadlineExceeded): // of this poll
 		case kerr.IsRetriable(failed.Err) || kgo.IsRetryableBrokerErr(failed.Err):
 		default:
 			return fmt.Errorf("scan of %s: %w", at, failed.Err)
@@ -111,8 +141,12 @@ func (s *scan) take(client *kgo.Client, fetches kgo.Fetches) (err error) {
 			if next == s.ends[at] {
 				break
 			}
-			if r.Offset != next {
-				err = &GapError{Want: record.Position{Topic: at.Topic, Partition: at.Partition, Offset: next}, Have: r.Offset}
+			if r.Offset != next || r.Attrs.IsControl() {
+				have := r.Offset
+				if have == next {
+					have++
+				}
+				err = &GapError{Want: record.Position{Topic: at.Topic, Partition: at.Partition, Offset: next}, Have: have}
 				break
 			}
 			s.run = append(s.run, incoming(r))
@@ -121,6 +155,9 @@ func (s *scan) take(client *kgo.Client, fetches kgo.Fetches) (err error) {
 		if s.next[at] = next; next == s.ends[at] {
 			delete(s.next, at)
 			client.PauseFetchPartitions(map[string][]int32{at.Topic: {at.Partition}})
+		}
+		if len(s.run) == 0 {
+			return
 		}
 		if failed := s.visit(s.run); failed != nil {
 			err = failed

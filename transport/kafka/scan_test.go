@@ -1,10 +1,13 @@
 package kafka_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hooklog/domain/record"
@@ -61,6 +64,35 @@ func TestAScanReadsEverythingOnceAndInOrder(t *testing.T) {
 	}
 }
 
+func TestAScanNamesTheOffsetThatHoldsNoRecord(t *testing.T) {
+	for name, after := range map[string]int{"within the log": 1, "at its end": 0} {
+		for at, start := range map[string]int64{"behind records": 0, "first of all that is asked for": 3} {
+			t.Run(name+", "+at, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.topic(t, record.TopicCommand, 1)
+				w.append(t, record.TopicCommand, 2)
+				w.transaction(t, record.TopicCommand)
+				w.append(t, record.TopicCommand, after)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				var got int64
+				err := w.log.Scan(ctx, map[string][]record.Bounds{record.TopicCommand: {{Start: start, End: int64(4 + after)}}}, func(run []record.Record) error {
+					if len(run) == 0 {
+						t.Error("a run of no record was handed on")
+					}
+					got += int64(len(run))
+					return nil
+				})
+				var gap *kafka.GapError
+				if !errors.As(err, &gap) || gap.Want != position(record.TopicCommand, 0, 3) || gap.Have != 4 || got != 3-start {
+					t.Errorf("error %v after %d records", err, got)
+				}
+			})
+		}
+	}
+}
+
 func TestAScanEndsWithTheReason(t *testing.T) {
 	w := newWorld(t)
 	w.topic(t, event, 1)
@@ -79,6 +111,17 @@ func TestAScanEndsWithTheReason(t *testing.T) {
 		if err := w.log.Scan(t.Context(), map[string][]record.Bounds{event: {{Start: 2, End: 10}}}, none); !errors.As(err, &out) || !out.Below() {
 			t.Error(err)
 		}
+	})
+	t.Run("more is asked for than there is", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.topic(t, event, 1)
+			w.append(t, event, 10)
+			err := w.log.Scan(t.Context(), map[string][]record.Bounds{event: {{End: 11}}}, none)
+			if err == nil || !strings.Contains(err.Error(), event+"/0@10") {
+				t.Error(err)
+			}
+		})
 	})
 	t.Run("nothing is asked for", func(t *testing.T) {
 		if err := w.log.Scan(t.Context(), map[string][]record.Bounds{event: {{Start: 5, End: 5}}}, none); err != nil {

@@ -158,12 +158,10 @@ func TestATailStopsWhenTheTopicIsRecreated(t *testing.T) {
 	}
 }
 
-func TestATailStopsAtAGap(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.topic(t, record.TopicCommand, 1)
-	w.append(t, record.TopicCommand, 2)
-	// The mark that ends a foreign transaction takes an offset and is no record.
+// transaction appends a record as a foreign producer does in a transaction. The
+// mark that ends it takes an offset and is no record.
+func (w *world) transaction(t *testing.T, topic string) {
+	t.Helper()
 	foreign, err := kgo.NewClient(kgo.SeedBrokers(w.cluster.ListenAddrs()...), w.dial, kgo.TransactionalID("foreign"))
 	if err != nil {
 		t.Fatal(err)
@@ -172,17 +170,25 @@ func TestATailStopsAtAGap(t *testing.T) {
 	if err := foreign.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	if err := foreign.ProduceSync(t.Context(), &kgo.Record{Topic: record.TopicCommand}).FirstErr(); err != nil {
+	if err := foreign.ProduceSync(t.Context(), &kgo.Record{Topic: topic}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	if err := foreign.EndTransaction(t.Context(), kgo.TryCommit); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestATailStopsAtAGap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.topic(t, record.TopicCommand, 1)
+	w.append(t, record.TopicCommand, 2)
+	w.transaction(t, record.TopicCommand)
 	w.append(t, record.TopicCommand, 1)
 
 	tail := w.tail(t, position(record.TopicCommand, 0, 0))
 	read(t.Context(), t, tail, 3)
-	_, err = tail.Next(t.Context())
+	_, err := tail.Next(t.Context())
 	var gap *kafka.GapError
 	if !errors.As(err, &gap) || gap.Want != position(record.TopicCommand, 0, 3) || gap.Have != 4 {
 		t.Errorf("error %v", err)

@@ -198,6 +198,13 @@ var tamperings = map[string]func(t *testing.T, e evidence) tampered{
 		}
 		return out
 	},
+	"a proved topic that is gone": func(t *testing.T, e evidence) tampered {
+		out := tampered{folder: e.late.copy(t), at: record.Position{Topic: e.tree()}}
+		if err := os.RemoveAll(out.partition(out.at.Topic)); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	},
 	"a log that was rolled back": func(t *testing.T, e evidence) tampered {
 		out := tampered{folder: e.early.copy(t), wide: true, args: []string{"--checkpoint", e.checkpoint}}
 		out.at = record.Position{Topic: record.TopicCommand, Offset: int64(len(out.recordsOf(t, record.TopicCommand)))}

@@ -48,6 +48,8 @@ type Sources struct {
 	// Unproven is how long what is on the log has been without a signed checkpoint; 0
 	// while nothing is.
 	Unproven func() time.Duration
+	// SinkFailures is how often the sink did not take a checkpoint.
+	SinkFailures func() int64
 	// EmbeddedLog gives the bytes of the embedded log, and from how many on it takes
 	// no more calls; nil with brokers elsewhere.
 	EmbeddedLog func() (used, limit int64)
@@ -56,7 +58,7 @@ type Sources struct {
 // Watch reads the sources at each scrape, until the returned function is called.
 func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	w := &watcher{maker: maker{meter: m.meter}}
-	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.unproven(s.Unproven)}
+	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.checkpoints(s.Unproven, s.SinkFailures)}
 	if s.EmbeddedLog != nil {
 		readings = append(readings, w.embeddedLog(s.EmbeddedLog))
 	}
@@ -72,10 +74,12 @@ func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	})
 }
 
-func (w *watcher) unproven(read func() time.Duration) metric.Callback {
+func (w *watcher) checkpoints(unproven func() time.Duration, sinkFailures func() int64) metric.Callback {
 	age := w.gauge("hooklog_checkpoint_age_seconds", "How long what is on the log has been without a signed checkpoint.")
+	failures := w.counter("hooklog_checkpoint_sink_failures_total", "How often the sink did not take a checkpoint.")
 	return func(_ context.Context, o metric.Observer) error {
-		o.ObserveFloat64(age, read().Seconds())
+		o.ObserveFloat64(age, unproven().Seconds())
+		o.ObserveFloat64(failures, float64(sinkFailures()))
 		return nil
 	}
 }
