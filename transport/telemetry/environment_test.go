@@ -159,7 +159,7 @@ func TestACollectorThatRefusesIsLoggedOnceInAWhile(t *testing.T) {
 		span.Answered(http.StatusOK, nil)
 	}
 	tracer.Close()
-	if n := strings.Count(log.String(), "Spans were lost"); n != 1 {
-		t.Errorf("%d lines:\n%s", n, log.String())
+	if n := strings.Count(log.String(), "Spans were lost"); n != 2 || strings.Count(log.String(), "404 Not Found") != 2 {
+		t.Errorf("want a line at once and one at the end, with the reason; there are %d lines:\n%s", n, log.String())
 	}
 }
