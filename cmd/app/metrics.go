@@ -27,6 +27,8 @@ func (a *App) openMetrics() error {
 		Store:       func() metrics.Store { return metrics.Store(e.rows.Stats()) },
 		Load:        a.load,
 		Unproven:    e.unproven,
+
+		CheckpointInterval: e.cfg.CheckpointInterval,
 	}
 	if e.broker != nil {
 		sources.EmbeddedLog = func() (used, limit int64) {

@@ -48,6 +48,8 @@ type Sources struct {
 	// Unproven is how long what is on the log has been without a signed checkpoint; 0
 	// while nothing is.
 	Unproven func() time.Duration
+	// CheckpointInterval is how often one is signed; 0 means only when asked for.
+	CheckpointInterval time.Duration
 	// EmbeddedLog gives the bytes of the embedded log, and from how many on it takes
 	// no more calls; nil with brokers elsewhere.
 	EmbeddedLog func() (used, limit int64)
@@ -56,7 +58,7 @@ type Sources struct {
 // Watch reads the sources at each scrape, until the returned function is called.
 func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	w := &watcher{maker: maker{meter: m.meter}}
-	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.unproven(s.Unproven)}
+	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.checkpoints(s.Unproven, s.CheckpointInterval)}
 	if s.EmbeddedLog != nil {
 		readings = append(readings, w.embeddedLog(s.EmbeddedLog))
 	}
@@ -72,10 +74,12 @@ func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	})
 }
 
-func (w *watcher) unproven(read func() time.Duration) metric.Callback {
+func (w *watcher) checkpoints(unproven func() time.Duration, interval time.Duration) metric.Callback {
 	age := w.gauge("hooklog_checkpoint_age_seconds", "How long what is on the log has been without a signed checkpoint.")
+	every := w.gauge("hooklog_checkpoint_interval_seconds", "How often a checkpoint is signed; 0 means only when asked for.")
 	return func(_ context.Context, o metric.Observer) error {
-		o.ObserveFloat64(age, read().Seconds())
+		o.ObserveFloat64(age, unproven().Seconds())
+		o.ObserveFloat64(every, interval.Seconds())
 		return nil
 	}
 }
