@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -177,7 +178,8 @@ func (b *batches) complain(while time.Duration) {
 	}
 	b.mu.Unlock()
 	if due {
-		b.log.Warn("Spans were lost", "count", lost, "error", why)
+		// Cut, because it quotes the answer, which may be somebody else's page.
+		b.log.Warn("Spans were lost", "count", lost, "error", fmt.Sprintf("%.500s", why.Error()))
 	}
 }
 

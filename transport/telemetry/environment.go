@@ -59,7 +59,7 @@ func exporting() (bool, error) {
 		value, variable := of(name)
 		check(variable, value, ok, want)
 	}
-	exporter("ENDPOINT", isURL, "an http:// or https:// URL")
+	exporter("ENDPOINT", isURL, "an http:// or https:// URL without user and query")
 	exporter("PROTOCOL", oneOf(protocolHTTP, protocolGRPC), protocolHTTP+" or "+protocolGRPC)
 	exporter("COMPRESSION", oneOf("gzip", "none"), "gzip or none")
 	exporter("TIMEOUT", isCount, "a number of milliseconds, of 9 digits at most")
@@ -146,9 +146,11 @@ func oneOf(values ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(values, s) }
 }
 
+// isURL refuses also what the exporters would leave away: they send a key as a
+// header.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
 }
 
 // isCount holds a number to what is still a time when it counts milliseconds.

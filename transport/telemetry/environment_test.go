@@ -119,6 +119,8 @@ func TestAVariableThatCannotBeUsedIsNamed(t *testing.T) {
 		"a file that is no certificate":    {"OTEL_EXPORTER_OTLP_CERTIFICATE": "environment_test.go"},
 		"a certificate without its key":    {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": "environment_test.go"},
 		"a key without its certificate":    {"OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY": "environment_test.go"},
+		"an endpoint with a password":      {endpoint: "http://user:sesame@127.0.0.1:1"},
+		"an endpoint with a query":         {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/?key=sesame"},
 		"more time than there is":          {"OTEL_BSP_SCHEDULE_DELAY": "9223372036854775807"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -271,5 +273,24 @@ func TestACollectorThatRefusesIsLoggedOnceInAWhile(t *testing.T) {
 	tracer.Close()
 	if n := strings.Count(log.String(), "Spans were lost"); n != 2 || strings.Count(log.String(), "404 Not Found") != 2 {
 		t.Errorf("want a line at once and one at the end, with the reason; there are %d lines:\n%s", n, log.String())
+	}
+}
+
+func TestAPageInPlaceOfACollectorIsNotLoggedWhole(t *testing.T) {
+	unset(t)
+	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, strings.Repeat("page ", 1<<16), http.StatusNotFound)
+	}))
+	defer collector.Close()
+	t.Setenv(endpoint, collector.URL)
+	var log bytes.Buffer
+	tracer, err := telemetry.Open(t.Context(), "instance-1", slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls(tracer, 1)
+	tracer.Close()
+	if !strings.Contains(log.String(), "404 Not Found") || log.Len() > 1000 {
+		t.Errorf("%d bytes: %.1000s", log.Len(), log.String())
 	}
 }
