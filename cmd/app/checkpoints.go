@@ -76,17 +76,22 @@ func (e *engine) current(ctx context.Context) error {
 	return nil
 }
 
-// unproven is how long what is on the log has been without a checkpoint. Where
-// there has been none at all, it counts from the start.
+// unproven is how long what is on the log has been without a checkpoint: at most
+// since somebody last asked and there was nothing new, because a quiet log needs no
+// other. Where there has been none at all, it counts from the start.
 func (e *engine) unproven() time.Duration {
-	since := e.opened
+	now, since := e.deps.Now(), e.opened
 	if newest, any := e.checkpoints.Newest(); any {
 		if !newest.Grown(e.trees.Heads()) {
+			e.proved.Store(&now)
 			return 0
 		}
 		since = newest.Time
 	}
-	return e.deps.Now().Sub(since)
+	if proved := e.proved.Load(); proved != nil && proved.After(since) {
+		since = *proved
+	}
+	return max(0, now.Sub(since))
 }
 
 // receipt proves that a record is on the log.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hooklog/cmd/settings"
@@ -67,6 +68,7 @@ type engine struct {
 
 	checkpoints *checkpoints.Signer
 	opened      time.Time
+	proved      atomic.Pointer[time.Time] // when all that was on the log was last seen to be
 
 	failed  chan error
 	closers []func() error

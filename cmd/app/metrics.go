@@ -23,11 +23,12 @@ func (a *App) observeCall(c httpapi.Observed) { a.engine.deps.metrics.Call(metri
 func (a *App) openMetrics() error {
 	e := a.engine
 	sources := metrics.Sources{
-		Projections:  e.progress,
-		Store:        func() metrics.Store { return metrics.Store(e.rows.Stats()) },
-		Load:         a.load,
-		Unproven:     e.unproven,
-		SinkFailures: e.checkpoints.Failures,
+		Projections:        e.progress,
+		Store:              func() metrics.Store { return metrics.Store(e.rows.Stats()) },
+		Load:               a.load,
+		Unproven:           e.unproven,
+		SinkFailures:       e.checkpoints.Failures,
+		CheckpointInterval: e.cfg.CheckpointInterval,
 	}
 	if e.broker != nil {
 		sources.EmbeddedLog = func() (used, limit int64) {

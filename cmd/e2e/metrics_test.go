@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"hooklog/cmd/settings"
 )
@@ -139,4 +140,19 @@ func TestOnlyOperatorsAreShownMetrics(t *testing.T) {
 	s := startOnOne(t)
 	s.send(http.MethodGet, "/metrics", nil).want(http.StatusNotFound)
 	s.send(http.MethodPost, "http://"+s.app.OpsAddr().String()+"/metrics", nil).want(http.StatusMethodNotAllowed)
+}
+
+// A log that was quiet for long is proved; what comes then is new.
+func TestTheAgeOfWhatIsNotProvedCountsFromWhenItCame(t *testing.T) {
+	t.Parallel()
+	s := startOnOne(t, func(c *settings.Config) { c.CheckpointInterval = 3 * time.Second })
+	hook := s.put("eventKey=webhook.quiet")
+	const age = "hooklog_checkpoint_age_seconds"
+	eventually(t, "all is proved", func() bool { return s.scrape().sum(age) == 0 })
+	s.clock.forward(time.Hour)
+	s.scrape().want(0, age)
+	s.called(hook.UUID, asText, "x")
+	if got := s.scrape().sum(age); got > 600 {
+		t.Errorf("what came a moment ago has been without a checkpoint for %v s", got)
+	}
 }

@@ -23,11 +23,12 @@ type query struct {
 }
 
 var (
-	promToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|[0-9.]+|=~|!~|!=|==|>=|<=|[-+*/(){},<>=]|\s+`)
+	promToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\[[^\]]*\]|[a-zA-Z_:][a-zA-Z0-9_:]*|[0-9.]+[smhd]?|=~|!~|!=|==|>=|<=|[-+*/(){},<>=]|\s+`)
 	promName  = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
 
 	promFunctions  = []string{"sum", "count", "max", "topk", "rate", "absent", "histogram_quantile", "label_values"}
 	promGroupings  = []string{"by"}
+	promWords      = []string{"and", "unless", "offset"}
 	promConditions = []string{"=", "!=", "=~", "!~"}
 )
 
@@ -64,7 +65,7 @@ func (q *query) take(tokens []string) ([]string, error) {
 		next = rest[0]
 	}
 	switch {
-	case !promName.MatchString(word):
+	case !promName.MatchString(word), slices.Contains(promWords, word):
 		return rest, nil
 	case slices.Contains(promGroupings, word):
 		labels, behind, err := listed(rest, "(", ")")

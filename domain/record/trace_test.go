@@ -1,6 +1,9 @@
 package record_test
 
 import (
+	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,4 +106,23 @@ func TestARecordFollowsATrace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What strangers send and others write on topics: the grammar of W3C is the oracle.
+func FuzzParseTraceContext(f *testing.F) {
+	grammar := regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-(?s:.*))?$`)
+	for _, seed := range []string{"", traceparent, traceparent + "-", "cc" + traceparent[2:] + "-what-the-future-brings", "ff" + traceparent[2:], strings.ToUpper(traceparent)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want := ""
+		if m := grammar.FindStringSubmatch(s); m != nil && m[1] != "ff" && (m[1] != "00" || m[5] == "") &&
+			strings.Trim(m[2], "0") != "" && strings.Trim(m[3], "0") != "" {
+			flags, _ := strconv.ParseUint(m[4], 16, 8)
+			want = fmt.Sprintf("00-%s-%s-%02d", m[2], m[3], flags&1)
+		}
+		if got := record.ParseTraceContext(s); got.String() != want || want == "" && got != (record.TraceContext{}) {
+			t.Fatalf("%q is read as %q, want %q", s, got, want)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -131,5 +132,17 @@ func TestTheLoadIsWhatIsHeld(t *testing.T) {
 	wantStatus(t, w.get(receive+"?token="+token), http.StatusOK)
 	if load := w.api.Load(); load.BudgetUsed != 0 {
 		t.Errorf("a service at rest has %+v", load)
+	}
+}
+
+// Else a stranger who asks and leaves could make it look as if the service failed.
+func TestThatACallerLeavesIsNoFailureOfTheService(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	w := newWorld(t, func(w *world) {
+		w.fold = func(gates) error { leave(); return context.Canceled }
+	})
+	w.do(httptest.NewRequestWithContext(ctx, http.MethodGet, receive+"?token=00000000-0000-4000-8000-000000000000", nil))
+	if len(w.seen.calls) != 1 || !fault.Is(w.seen.calls[0].Err, fault.Invalid) {
+		t.Errorf("observed %+v", w.seen.calls)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hooklog/domain/call"
+	"hooklog/domain/fault"
 	"hooklog/domain/secret"
 )
 
@@ -47,9 +48,12 @@ func (a *API) find(ctx context.Context, id string) (sight, error) {
 
 // current waits until a view has caught up, before it says that it has nothing.
 func (a *API) current(ctx context.Context, view interface{ Current(context.Context) error }) error {
-	ctx, cancel := context.WithTimeout(ctx, a.cfg.AppendTimeout)
+	waiting, cancel := context.WithTimeout(ctx, a.cfg.AppendTimeout)
 	defer cancel()
-	if err := view.Current(ctx); err != nil {
+	if err := view.Current(waiting); err != nil {
+		if ctx.Err() != nil {
+			return fault.New(fault.Invalid, "The caller has left.").Because(err)
+		}
 		return unavailable(err, "The service is not current.")
 	}
 	return nil

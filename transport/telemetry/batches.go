@@ -2,7 +2,10 @@ package telemetry
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,20 +42,26 @@ type batches struct {
 	full []batch
 	held int // spans that wait or are being exported
 	lost int // since complained
-	// complained is when that was last said.
+	// why is the last cause, complained when that was last said.
+	why        error
 	complained time.Time
 
 	ripe chan struct{} // a batch is full
 	stop chan struct{}
 	done chan struct{}
+	// giveUp ends the exports.
+	giveUp context.CancelFunc
 }
 
+var errTooMany = errors.New("there were more than the collector took")
+
 func newBatches(cfg Config, client otlptrace.Client, resource *resourcepb.Resource, log *slog.Logger) *batches {
+	ctx, cancel := context.WithCancel(context.Background())
 	b := &batches{
 		Config: cfg, client: client, resource: resource, log: log,
-		ripe: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		ripe: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), giveUp: cancel,
 	}
-	go b.run()
+	go b.run(ctx)
 	return b
 }
 
@@ -62,6 +71,9 @@ func (b *batches) add(span []byte) {
 	defer b.mu.Unlock()
 	if b.held >= b.QueueSize {
 		b.lost++
+		if b.why == nil {
+			b.why = errTooMany
+		}
 		return
 	}
 	b.held++
@@ -79,56 +91,69 @@ func (b *batches) add(span []byte) {
 	}
 }
 
-// next takes what is to be exported next: a full batch, or any where all is wanted.
-func (b *batches) next(all bool) (next batch) {
+// nextFull takes the full batch that has waited longest.
+func (b *batches) nextFull() (next batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case len(b.full) > 0:
-		next, b.full = b.full[0], b.full[1:]
-	case all:
-		next, b.open = b.open, batch{}
+	if len(b.full) > 0 {
+		next = b.full[0]
+		b.full = slices.Delete(b.full, 0, 1) // which forgets it, too
 	}
 	return next
 }
 
-func (b *batches) run() {
+func (b *batches) takeOpen() (open batch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	open, b.open = b.open, batch{}
+	return open
+}
+
+func (b *batches) run(ctx context.Context) {
 	defer close(b.done)
 	tick := time.NewTicker(b.Delay)
 	defer tick.Stop()
 	for {
 		select {
 		case <-b.ripe:
-			b.export(context.Background(), false)
+			b.exportFull(ctx)
 		case <-tick.C:
-			b.export(context.Background(), true)
+			b.exportAll(ctx)
+			b.complain(complainEvery)
 		case <-b.stop:
-			b.flush()
+			b.exportAll(ctx)
+			b.complain(0)
+			_ = b.client.Stop(ctx) // nothing is left to lose
 			return
 		}
 	}
 }
 
-// flush is the last export.
-func (b *batches) flush() {
-	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
-	defer cancel()
-	b.export(ctx, true)
-	_ = b.client.Stop(ctx) // nothing is left to lose
+func (b *batches) exportFull(ctx context.Context) {
+	for next := b.nextFull(); next.count > 0; next = b.nextFull() {
+		b.export(ctx, next)
+	}
 }
 
-// export hands over what is there, batch by batch.
-func (b *batches) export(ctx context.Context, all bool) {
-	for next := b.next(all); next.count > 0; next = b.next(all) {
-		err := b.upload(ctx, next)
-		b.mu.Lock()
-		b.held -= next.count
-		if err != nil {
-			b.lost += next.count
-		}
-		b.mu.Unlock()
-		b.complain(err)
+// exportAll exports also what is no full batch, but that once: what comes
+// meanwhile waits for others, or each would be a batch of its own.
+func (b *batches) exportAll(ctx context.Context) {
+	b.exportFull(ctx)
+	if open := b.takeOpen(); open.count > 0 {
+		b.export(ctx, open)
 	}
+}
+
+func (b *batches) export(ctx context.Context, next batch) {
+	err := b.upload(ctx, next)
+	b.mu.Lock()
+	b.held -= next.count
+	if err != nil {
+		b.lost += next.count
+		b.why = err
+	}
+	b.mu.Unlock()
+	b.complain(complainEvery)
 }
 
 func (b *batches) upload(ctx context.Context, next batch) error {
@@ -143,23 +168,27 @@ func (b *batches) upload(ctx context.Context, next batch) error {
 	}})
 }
 
-// complain logs that spans were lost, but not each time. Without an error there
-// were more than the collector took.
-func (b *batches) complain(err error) {
+// complain logs that spans were lost, unless it did so a short while ago.
+func (b *batches) complain(while time.Duration) {
 	b.mu.Lock()
-	lost := b.lost
-	due := lost > 0 && time.Since(b.complained) >= complainEvery
+	lost, why := b.lost, b.why
+	due := lost > 0 && time.Since(b.complained) >= while
 	if due {
-		b.lost, b.complained = 0, time.Now()
+		b.lost, b.why, b.complained = 0, nil, time.Now()
 	}
 	b.mu.Unlock()
 	if due {
-		b.log.Warn("Spans were lost", "count", lost, "error", err)
+		// Cut, because it quotes the answer, which may be somebody else's page.
+		b.log.Warn("Spans were lost", "count", lost, "error", fmt.Sprintf("%.500s", why.Error()))
 	}
 }
 
-// close exports what is there and returns when that is done.
+// close exports what is there and returns when that is done. What the collector
+// has not taken by then is lost, also where it hangs in the middle of an export.
 func (b *batches) close() {
 	close(b.stop)
+	late := time.AfterFunc(flushTimeout, b.giveUp)
+	defer late.Stop()
 	<-b.done
+	b.giveUp()
 }

@@ -1,9 +1,12 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,5 +96,72 @@ func TestAShareOfTheTracesIsRecorded(t *testing.T) {
 	tracer.Close()
 	if got := len(collected.spans); got < n*4/10 || got > n*6/10 {
 		t.Errorf("%d of %d traces were recorded", got, n)
+	}
+}
+
+func TestAStopDoesNotWaitForACollectorThatHangs(t *testing.T) {
+	for name, before := range map[string]time.Duration{"at once": 0, "in the middle of an export": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tracer, collected := recording(t, every)
+				collected.hangs = true
+				calls(tracer, every.QueueSize)
+				time.Sleep(before)
+				began := time.Now()
+				tracer.Close()
+				if took := time.Since(began); took > 6*time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatComesDuringAnExportWaitsForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		steady := every
+		steady.Delay = time.Second
+		tracer, collected := recording(t, steady)
+		collected.before = func() error { time.Sleep(10 * time.Millisecond); return nil }
+		for range 1000 { // for five seconds
+			calls(tracer, 1)
+			time.Sleep(5 * time.Millisecond)
+		}
+		tracer.Close()
+		if n := len(collected.batches()); n > 1000/steady.BatchSize+10 {
+			t.Errorf("1000 spans were exported in %d batches", n)
+		}
+	})
+}
+
+func TestEveryLostSpanIsLogged(t *testing.T) {
+	lines := func(t *testing.T, end func(*telemetry.Tracer)) string {
+		var log bytes.Buffer
+		collected := &collector{before: func() error { return errors.New("away") }}
+		short := every
+		short.Delay = time.Second
+		tracer := telemetry.New(short, collected, nil, slog.New(slog.NewTextHandler(&log, nil)))
+		for range 3 { // within the while that a line is silent for
+			calls(tracer, every.BatchSize)
+			synctest.Wait()
+		}
+		end(tracer)
+		synctest.Wait()
+		text := log.String()
+		tracer.Close()
+		return text
+	}
+	for name, end := range map[string]func(*telemetry.Tracer){
+		"when the service stops": (*telemetry.Tracer).Close,
+		"after a while":          func(*telemetry.Tracer) { time.Sleep(time.Minute) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				text := lines(t, end)
+				if !strings.Contains(text, "count=10 ") || !strings.Contains(text, "count=20 ") {
+					t.Errorf("of 30 lost spans the log says:\n%s", text)
+				}
+			})
+		})
 	}
 }

@@ -2,6 +2,8 @@ package telemetry
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,16 +19,22 @@ const (
 	protocolGRPC = "grpc"
 )
 
-// of gives a variable of the exporter: the one for traces counts before the
-// general one.
+// The variables of the exporter begin with one of these: those for traces count
+// before the general ones.
+const (
+	forTraces = "OTEL_EXPORTER_OTLP_TRACES_"
+	forAll    = "OTEL_EXPORTER_OTLP_"
+)
+
+// of gives the variable of the exporter that counts.
 func of(name string) (value, variable string) {
-	variable = "OTEL_EXPORTER_OTLP_TRACES_" + name
-	if value = os.Getenv(variable); value != "" {
-		return value, variable
+	if value = get(forTraces + name); value != "" {
+		return value, forTraces + name
 	}
-	variable = "OTEL_EXPORTER_OTLP_" + name
-	return os.Getenv(variable), variable
+	return get(forAll + name), forAll + name
 }
+
+func get(variable string) string { return strings.TrimSpace(os.Getenv(variable)) }
 
 func protocol() string {
 	value, _ := of("PROTOCOL")
@@ -43,7 +51,7 @@ func exporting() (bool, error) {
 	}
 	faults := []error{err}
 	check := func(variable, value string, ok func(string) bool, want string) {
-		if value != "" && !ok(strings.TrimSpace(value)) {
+		if value != "" && !ok(value) {
 			faults = append(faults, fmt.Errorf("%s must be %s", variable, want))
 		}
 	}
@@ -51,20 +59,25 @@ func exporting() (bool, error) {
 		value, variable := of(name)
 		check(variable, value, ok, want)
 	}
-	exporter("ENDPOINT", isURL, "an http:// or https:// URL")
+	exporter("ENDPOINT", isURL, "an http:// or https:// URL without user and query")
 	exporter("PROTOCOL", oneOf(protocolHTTP, protocolGRPC), protocolHTTP+" or "+protocolGRPC)
 	exporter("COMPRESSION", oneOf("gzip", "none"), "gzip or none")
-	exporter("TIMEOUT", isCount, "a number of milliseconds")
-	exporter("HEADERS", isList, "a list such as name=value,other=value") // without its value: it is a secret
-	for _, file := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
-		exporter(file, isFile, "a file that can be read")
+	exporter("TIMEOUT", isCount, "a number of milliseconds, of 9 digits at most")
+	exporter("CERTIFICATE", isCertificates, "a file of certificates that can be read")
+	for _, prefix := range []string{forTraces, forAll} {
+		// Without its value, which is a secret: the exporter would print what it does
+		// not understand, also of the one that does not count.
+		check(prefix+"HEADERS", get(prefix+"HEADERS"), isHeaders, "a list such as name=value,other=value")
+		certificate, key := prefix+"CLIENT_CERTIFICATE", prefix+"CLIENT_KEY"
+		check(certificate, get(certificate)+get(key), func(string) bool { return isPair(get(certificate), get(key)) },
+			"the file of a certificate whose key is in that of "+key)
 	}
 	for _, name := range []string{"MAX_QUEUE_SIZE", "MAX_EXPORT_BATCH_SIZE", "SCHEDULE_DELAY", "EXPORT_TIMEOUT"} {
-		check("OTEL_BSP_"+name, os.Getenv("OTEL_BSP_"+name), isCount, "a number above 0")
+		check("OTEL_BSP_"+name, get("OTEL_BSP_"+name), isCount, "a number above 0, of 9 digits at most")
 	}
 	check("OTEL_TRACES_SAMPLER", sampler(), oneOf(samplers...), "one of "+strings.Join(samplers, ", "))
 	if strings.HasSuffix(sampler(), "traceidratio") {
-		check(samplerArgument, os.Getenv(samplerArgument), isShare, "a number from 0 to 1")
+		check(samplerArgument, get(samplerArgument), isShare, "a number from 0 to 1")
 	}
 	return true, errors.Join(faults...)
 }
@@ -93,21 +106,22 @@ func config() Config {
 		Timeout:   time.Duration(count("OTEL_BSP_EXPORT_TIMEOUT", int(defaultTimeout.Milliseconds()))) * time.Millisecond,
 	}
 	cfg.BatchSize = min(cfg.BatchSize, cfg.QueueSize)
+	cfg.Alone = sampler() != "" && !strings.HasPrefix(sampler(), "parentbased_")
 	switch sampler := sampler(); {
 	case strings.HasSuffix(sampler, "always_off"):
 		cfg.Share = 0
-	case strings.HasSuffix(sampler, "traceidratio") && os.Getenv(samplerArgument) != "":
-		cfg.Share, _ = strconv.ParseFloat(strings.TrimSpace(os.Getenv(samplerArgument)), 64)
+	case strings.HasSuffix(sampler, "traceidratio") && get(samplerArgument) != "":
+		cfg.Share, _ = strconv.ParseFloat(get(samplerArgument), 64)
 	}
 	return cfg
 }
 
 const samplerArgument = "OTEL_TRACES_SAMPLER_ARG"
 
-func sampler() string { return strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_TRACES_SAMPLER"))) }
+func sampler() string { return strings.ToLower(get("OTEL_TRACES_SAMPLER")) }
 
 func count(variable string, otherwise int) int {
-	n, err := strconv.Atoi(strings.TrimSpace(os.Getenv(variable)))
+	n, err := strconv.Atoi(get(variable))
 	if err != nil {
 		return otherwise
 	}
@@ -117,11 +131,11 @@ func count(variable string, otherwise int) int {
 // switchedOff reads the two variables that are only about whether to export.
 func switchedOff() (bool, error) {
 	var faults []error
-	disabled := strings.ToLower(strings.TrimSpace(os.Getenv("OTEL_SDK_DISABLED")))
+	disabled := strings.ToLower(get("OTEL_SDK_DISABLED"))
 	if !slices.Contains([]string{"", "true", "false"}, disabled) {
 		faults = append(faults, errors.New("OTEL_SDK_DISABLED must be true or false"))
 	}
-	exporter := strings.TrimSpace(os.Getenv("OTEL_TRACES_EXPORTER"))
+	exporter := get("OTEL_TRACES_EXPORTER")
 	if !slices.Contains([]string{"", "otlp", "none"}, exporter) {
 		faults = append(faults, errors.New("OTEL_TRACES_EXPORTER must be otlp or none"))
 	}
@@ -132,14 +146,17 @@ func oneOf(values ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(values, s) }
 }
 
+// isURL refuses also what the exporters would leave away: they send a key as a
+// header.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
 }
 
+// isCount holds a number to what is still a time when it counts milliseconds.
 func isCount(s string) bool {
 	n, err := strconv.Atoi(s)
-	return err == nil && n > 0
+	return err == nil && n > 0 && n < 1e9
 }
 
 func isShare(s string) bool {
@@ -147,18 +164,36 @@ func isShare(s string) bool {
 	return err == nil && share >= 0 && share <= 1
 }
 
-func isFile(path string) bool {
-	_, err := os.ReadFile(path) //nolint:gosec // G304: the operator names it
+func isCertificates(path string) bool {
+	pem, err := os.ReadFile(path) //nolint:gosec // G304: the operator names it
+	return err == nil && x509.NewCertPool().AppendCertsFromPEM(pem)
+}
+
+func isPair(certificate, key string) bool {
+	_, err := tls.LoadX509KeyPair(certificate, key)
 	return err == nil
 }
 
-// isList accepts what the exporter reads: pairs, with values in URL encoding.
-func isList(s string) bool {
+// isHeaders accepts what the exporter reads: names of headers, and values in URL
+// encoding.
+func isHeaders(s string) bool {
 	for pair := range strings.SplitSeq(s, ",") {
 		name, value, ok := strings.Cut(pair, "=")
-		if _, err := url.PathUnescape(value); !ok || strings.TrimSpace(name) == "" || err != nil {
+		if _, err := url.PathUnescape(value); !ok || !isToken(strings.TrimSpace(name)) || err != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// isToken reports whether HTTP allows the name of a header.
+func isToken(name string) bool {
+	const signs = "!#$%&'*+-.^_`|~"
+	for _, c := range []byte(name) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune(signs, rune(c)) {
+			return false
+		}
+	}
+	return name != ""
 }

@@ -51,13 +51,13 @@ func (s *Span) Sent(at record.Position, err error) {
 }
 
 // Folded tells that the projection has folded records of one partition since
-// began. Each that was sent in a recorded trace gets a span there.
+// began. Each that was sent in a trace that is recorded gets a span there.
 func (t *Tracer) Folded(projection string, records []record.Record, began time.Time) {
 	ended := time.Now()
 	for i := range records {
 		r := &records[i]
 		sent := r.TraceContext()
-		if !sent.Sampled {
+		if !t.follows(sent) {
 			continue
 		}
 		from := t.At(sent, callOf(r))

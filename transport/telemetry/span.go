@@ -86,15 +86,25 @@ func (t *Tracer) samples(id [16]byte) bool {
 // what the spans below it are of.
 func (t *Tracer) At(place record.TraceContext, call Call) Span {
 	s := Span{TraceContext: place, of: call}
-	if t != nil && place.Sampled {
-		s.tracer, s.call = t, call.attributes()
+	if t.follows(place) {
+		s.Sampled, s.tracer, s.call = true, t, call.attributes()
 	}
 	return s
 }
 
-// recorded reports whether a span below this one would be: a trace is recorded as
-// a whole, as its root was.
-func (s *Span) recorded() bool { return s.tracer != nil && s.Sampled }
+// follows reports whether what is below a place is recorded.
+func (t *Tracer) follows(place record.TraceContext) bool {
+	switch {
+	case t == nil || place.IsZero():
+		return false
+	case t.alone:
+		return t.samples(place.TraceID)
+	}
+	return place.Sampled
+}
+
+// recorded reports whether a span below this one would be.
+func (s *Span) recorded() bool { return s.tracer != nil }
 
 // same is the place itself, for a span that is not recorded.
 func (s *Span) same() Span {

@@ -254,3 +254,44 @@ func BenchmarkOn(b *testing.B) {
 		off(tracer, r, now)
 	}
 }
+
+func TestASamplerThatDoesNotFollowTheParentDecidesItself(t *testing.T) {
+	const put = "/api/v3/command/webhook.put"
+	exported := func(t *testing.T, share float64, from string) []*tracepb.Span {
+		alone := every
+		alone.Share, alone.Alone = share, true
+		tracer, collected := recording(t, alone)
+		span := tracer.Command(request(from), put, time.Now())
+		sending := span.Send("svc.command")
+		var sent record.Record
+		sending.Mark(&sent)
+		sending.Sent(sent.Position, nil)
+		span.Answered(http.StatusOK, nil)
+		tracer.Folded("commands", []record.Record{sent}, time.Now())
+		tracer.Close()
+		if sent.TraceContext().Trace() != from[3:35] {
+			t.Errorf("the record is in the trace %s", sent.TraceContext())
+		}
+		return collected.spans
+	}
+	t.Run("never, though the caller records", func(t *testing.T) {
+		if spans := exported(t, 0, sampled); len(spans) > 0 {
+			t.Errorf("%v", spans)
+		}
+	})
+	t.Run("always, though the caller does not", func(t *testing.T) {
+		if spans := exported(t, 1, unsampled); len(spans) != 3 || parent(spans[1]) != unsampled[36:52] {
+			t.Errorf("%v", spans)
+		}
+	})
+}
+
+func TestNoSpanEndsBeforeItBegan(t *testing.T) {
+	tracer, collected := recording(t, every)
+	// As with a clock that was set back meanwhile.
+	span := tracer.Receive(request(""), path, time.Now().Add(time.Hour), orders)
+	span.Answered(http.StatusOK, nil)
+	if s := collected.ended(t, tracer, "POST "+path)["POST "+path]; s.EndTimeUnixNano < s.StartTimeUnixNano {
+		t.Errorf("from %d to %d", s.StartTimeUnixNano, s.EndTimeUnixNano)
+	}
+}

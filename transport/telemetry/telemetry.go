@@ -31,8 +31,10 @@ const serviceName = "hooklog"
 // Config are the values of a tracer.
 type Config struct {
 	// Share is the part of the traces that are recorded, from 0 to 1. A trace that
-	// another process began is recorded if that one says so.
+	// another process began is recorded if that one says so, unless Alone: then the
+	// share decides there as well.
 	Share float64
+	Alone bool
 	// QueueSize is how many spans may wait, BatchSize how many are exported at once.
 	QueueSize, BatchSize int
 	// Delay is how long a span waits for others at most, Timeout how long an export
@@ -44,13 +46,14 @@ type Config struct {
 // is off.
 type Tracer struct {
 	share   float64
+	alone   bool
 	batches *batches
 	close   sync.Once
 }
 
 // New makes a tracer that exports by the client, which is started.
 func New(cfg Config, client otlptrace.Client, instance *resourcepb.Resource, log *slog.Logger) *Tracer {
-	return &Tracer{share: cfg.Share, batches: newBatches(cfg, client, instance, log)}
+	return &Tracer{share: cfg.Share, alone: cfg.Alone, batches: newBatches(cfg, client, instance, log)}
 }
 
 // Open makes the tracer that the OTEL_* variables ask for; it is nil where they

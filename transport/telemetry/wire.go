@@ -96,7 +96,8 @@ func (s *Span) encode(b []byte, ended time.Time) []byte {
 	b = protowire.AppendString(b, strings.ToValidUTF8(r.name, "�"))
 	b = appendNumber(b, spanKind, uint64(r.kind))
 	b = appendTime(b, spanStart, r.began)
-	b = appendTime(b, spanEnd, ended)
+	// By the monotonic clock: the other may be set back meanwhile.
+	b = appendTime(b, spanEnd, r.began.Add(max(0, ended.Sub(r.began))))
 	b = append(append(b, s.call...), r.attributes...)
 	if !r.link.IsZero() {
 		b = appendLink(b, r.link)

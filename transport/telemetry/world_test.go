@@ -33,12 +33,17 @@ type collector struct {
 	spans  []*tracepb.Span
 	sizes  []int // of the batches
 	before func() error
+	hangs  bool
 }
 
 func (*collector) Start(context.Context) error { return nil }
 func (*collector) Stop(context.Context) error  { return nil }
 
-func (c *collector) UploadTraces(_ context.Context, sent []*tracepb.ResourceSpans) error {
+func (c *collector) UploadTraces(ctx context.Context, sent []*tracepb.ResourceSpans) error {
+	if c.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	if c.before != nil {
 		if err := c.before(); err != nil {
 			return err

@@ -43,6 +43,7 @@ func TestNoSecretLeavesAServiceOnBrokers(t *testing.T) {
 			found := &search{t: t, canaries: s.all()}
 			s.onTopics(t, found, brokers, login != nil)
 			found.clean("metrics", s.metrics(t, p), s.plant)
+			found.clean("spans", s.exported(t), s.plant)
 			if stop != nil {
 				stop()
 				s.drive(t, p.url, calls(s.tokens[0].text)[:1])
@@ -52,6 +53,7 @@ func TestNoSecretLeavesAServiceOnBrokers(t *testing.T) {
 			}
 			p.signal(t, syscall.SIGTERM)
 			p.exit(t) // without brokers, not in order
+			found.clean("spans to the end", s.exported(t), s.plant)
 			found.clean("answers", s.answers.Bytes(), s.plant)
 			s.quiet(t, found, p)
 			found.clean("projections", filesBelow(t, folder), s.plant)

@@ -25,11 +25,12 @@ const lookedFrom = "2001:db8:feed:beef::1"
 // back.
 type spies struct {
 	secretsOfUsers
-	reader, wrongReader, broker canary
+	reader, wrongReader, broker, collectorKey canary
 	// plant is what every place is meant to show.
 	plant  string
 	tokens []canary
 	identity
+	collector collector
 
 	answers  bytes.Buffer
 	statuses map[string]int
@@ -43,7 +44,7 @@ func newSpies() *spies {
 			bearer: newTokenCanary("bearer token"), cookie: newTokenCanary("cookie"), unknown: newTokenCanary("unknown token"),
 		},
 		reader: newPasswordCanary("reader's password"), wrongReader: newPasswordCanary("reader's wrong password"),
-		broker:   newPasswordCanary("password at the brokers"),
+		broker: newPasswordCanary("password at the brokers"), collectorKey: newTokenCanary("key of the collector"),
 		identity: newIdentity(),
 		plant:    "plant" + strings.ReplaceAll(uuid.NewString(), "-", "")[:12],
 		statuses: map[string]int{},
@@ -51,7 +52,7 @@ func newSpies() *spies {
 }
 
 func (s *spies) all() []canary {
-	known := []canary{s.admin, s.wrong, s.bearer, s.cookie, s.unknown, s.reader, s.wrongReader, s.broker, s.user, s.changed}
+	known := []canary{s.admin, s.wrong, s.bearer, s.cookie, s.unknown, s.reader, s.wrongReader, s.broker, s.collectorKey, s.user, s.changed}
 	return slices.Concat(known, s.tokens, s.issued)
 }
 
@@ -71,6 +72,7 @@ func (s *spies) prepared(t *testing.T, level string, args ...string) *exec.Cmd {
 		"--log-level", level, "--log-format", "json",
 	}, args...)...)
 	run.Env = append(run.Env, "HOOKLOG_ADMIN_PASSWORD="+s.admin.text, "HOOKLOG_EMBEDDED_READER_PASSWORD="+s.reader.text)
+	run.Env = append(run.Env, s.traced(t)...)
 	return run
 }
 
@@ -156,6 +158,7 @@ func (s *spies) everything(t *testing.T, p *process) {
 		{method: "GET", target: receivePath + "?token=" + s.unknown.text, headers: []string{"Referer: " + s.unknown.text}},
 		{method: "POST", target: receivePath, headers: []string{asJSON}, body: `{"token":"` + s.unknown.text + `"}`},
 	})
+	s.piped(t, p)
 }
 
 // wantStatuses fails the test unless the requests were answered in every way.
@@ -195,12 +198,14 @@ func TestNoSecretLeavesAnEmbeddedService(t *testing.T) {
 			seen := s.throughTheWindow(t, p)
 			profiles := s.profiles(t, p)
 			metrics := s.metrics(t, p)
+			spans := s.exported(t)
 			s.crash(t, p)
 			found := &search{t: t, canaries: s.all()}
 			found.clean("answers", s.answers.Bytes(), s.plant)
 			found.clean("window", seen, s.plant)
 			found.clean("profiles", profiles, s.plant)
 			found.clean("metrics", metrics, s.plant)
+			found.clean("spans", spans, s.plant)
 			s.quiet(t, found, p)
 
 			again := s.start(t, level, nil, args...)

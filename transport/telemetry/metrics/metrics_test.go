@@ -165,8 +165,9 @@ func TestWhatIsWatchedIsReadAtEachScrape(t *testing.T) {
 	m := newMetrics(t)
 	lag := int64(7)
 	stop, err := m.Watch(metrics.Sources{
-		Unproven:     func() time.Duration { return time.Minute },
-		SinkFailures: func() int64 { return 11 },
+		Unproven:           func() time.Duration { return time.Minute },
+		SinkFailures:       func() int64 { return 11 },
+		CheckpointInterval: time.Hour,
 		Projections: func(ctx context.Context) []metrics.Projection {
 			if _, bounded := ctx.Deadline(); !bounded {
 				t.Error("the log may be asked for ever")
@@ -196,6 +197,7 @@ func TestWhatIsWatchedIsReadAtEachScrape(t *testing.T) {
 		"hooklog_body_budget_used_bytes", "3", "hooklog_body_budget_limit_bytes", "4",
 		"hooklog_kafka_buffered_records", "5", "hooklog_kafka_buffered_bytes", "6",
 		"hooklog_checkpoint_age_seconds", "60", "hooklog_checkpoint_sink_failures_total", "11",
+		"hooklog_checkpoint_interval_seconds", "3600",
 		"hooklog_embedded_log_bytes", "9", "hooklog_embedded_log_limit_bytes", "10",
 	)
 	lag = 0

@@ -50,6 +50,8 @@ type Sources struct {
 	Unproven func() time.Duration
 	// SinkFailures is how often the sink did not take a checkpoint.
 	SinkFailures func() int64
+	// CheckpointInterval is how often one is signed; 0 means only when asked for.
+	CheckpointInterval time.Duration
 	// EmbeddedLog gives the bytes of the embedded log, and from how many on it takes
 	// no more calls; nil with brokers elsewhere.
 	EmbeddedLog func() (used, limit int64)
@@ -58,7 +60,7 @@ type Sources struct {
 // Watch reads the sources at each scrape, until the returned function is called.
 func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	w := &watcher{maker: maker{meter: m.meter}}
-	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.checkpoints(s.Unproven, s.SinkFailures)}
+	readings := []metric.Callback{w.projections(s.Projections), w.store(s.Store), w.load(s.Load), w.checkpoints(s)}
 	if s.EmbeddedLog != nil {
 		readings = append(readings, w.embeddedLog(s.EmbeddedLog))
 	}
@@ -74,12 +76,14 @@ func (m *Metrics) Watch(s Sources) (stop func() error, err error) {
 	})
 }
 
-func (w *watcher) checkpoints(unproven func() time.Duration, sinkFailures func() int64) metric.Callback {
+func (w *watcher) checkpoints(s Sources) metric.Callback {
 	age := w.gauge("hooklog_checkpoint_age_seconds", "How long what is on the log has been without a signed checkpoint.")
+	every := w.gauge("hooklog_checkpoint_interval_seconds", "How often a checkpoint is signed; 0 means only when asked for.")
 	failures := w.counter("hooklog_checkpoint_sink_failures_total", "How often the sink did not take a checkpoint.")
 	return func(_ context.Context, o metric.Observer) error {
-		o.ObserveFloat64(age, unproven().Seconds())
-		o.ObserveFloat64(failures, float64(sinkFailures()))
+		o.ObserveFloat64(age, s.Unproven().Seconds())
+		o.ObserveFloat64(every, s.CheckpointInterval.Seconds())
+		o.ObserveFloat64(failures, float64(s.SinkFailures()))
 		return nil
 	}
 }
