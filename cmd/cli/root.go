@@ -72,6 +72,7 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
 		&cobra.Group{ID: groupService, Title: "Run the service:"})
 	for _, cmd := range []*cobra.Command{
 		newCommand(), newWebhook(), newPipeline(), newRun(), newResult(),
+		newListen(), newTrace(), newAudit(), newCheckpoint(),
 		newUser(), newClient(), newPolicy(), newKey(), newLogin(), newLogout(), newContext(),
 	} {
 		cmd.GroupID = groupClient

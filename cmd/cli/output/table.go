@@ -14,6 +14,9 @@ import (
 // asks for it by name.
 var secrets = []string{"uuid", "webhookUrl", "secret", "body"}
 
+// between stands between columns.
+const between = "  "
+
 // table shows a list with a row for each entry, and anything else with a line
 // for each member.
 func (p Printer) table(tree *yaml.Node, columns []string) error {
@@ -114,7 +117,7 @@ func (p Printer) align(lines [][]string, styled func(row, col int, text string) 
 			}
 			b.WriteString(p.paint(styled(row, col, text), text) + pad)
 			if col < len(line)-1 {
-				b.WriteString("  ")
+				b.WriteString(between)
 			}
 		}
 		b.WriteByte('\n')
