@@ -1,14 +1,12 @@
 package client_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,24 +38,6 @@ func terminal(t *testing.T) (ours, theirs *os.File) {
 		t.Fatal(err)
 	}
 	return ours, theirs
-}
-
-// screen is what a terminal shows.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // onTerminal runs the binary on a terminal, where somebody answers each prompt
