@@ -25,8 +25,8 @@ func newWebhookTail(r *remote) *cobra.Command {
 		Long: `Show the calls of a webhook as they come, until Ctrl-C: when each came, its trace
 id, method and size, and the first line of its payload. In the other formats it
 is the whole event message. When the service goes away, it is waited for.`,
-		Example: `  hooklog webhook tail webhook.orders --from-start --count 1
-  timeout --signal INT 2 hooklog webhook tail webhook.orders -o json`,
+		Example: `  hooklog webhook tail webhook.orders
+  hooklog webhook tail webhook.orders --from-start --count 1 -o json`,
 		ValidArgsFunction: firstArgument(r.eventKeys),
 	}
 	begin := cmd.Flags().Bool("from-start", false, "begin with the first call that is kept, not with the next one")

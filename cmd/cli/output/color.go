@@ -40,7 +40,7 @@ func styleOf(column, text string) style {
 }
 
 func (p Printer) paint(s style, text string) string {
-	if s == plain || !p.coloured() {
+	if s == plain || text == "" || !p.coloured() {
 		return text
 	}
 	return string(s) + text + string(reset)

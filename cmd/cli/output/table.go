@@ -110,17 +110,15 @@ func (p Printer) align(lines [][]string, styled func(row, col int, text string) 
 	}
 	var b strings.Builder
 	for row, line := range lines {
+		shown := ""
 		for col, text := range line {
-			pad := strings.Repeat(" ", widths[col]-utf8.RuneCountInString(text))
-			if col == len(line)-1 {
-				pad = ""
-			}
-			b.WriteString(p.paint(styled(row, col, text), text) + pad)
+			pad := ""
 			if col < len(line)-1 {
-				b.WriteString(between)
+				pad = strings.Repeat(" ", widths[col]-utf8.RuneCountInString(text)) + between
 			}
+			shown += p.paint(styled(row, col, text), text) + pad
 		}
-		b.WriteByte('\n')
+		b.WriteString(strings.TrimRight(shown, " ") + "\n")
 	}
 	_, err := fmt.Fprint(p.Out, b.String())
 	return err

@@ -23,7 +23,7 @@ func TestAWaterfallIsScaledToTheWidth(t *testing.T) {
 		{Name: "completed", Status: "error", Begin: at(40)},
 	})
 	want := "" +
-		"STAGE       STATUS      START    TIME     \n" +
+		"STAGE       STATUS      START    TIME\n" +
 		"received    -           0.0 ms   -        |\n" +
 		"on the log  -           0.0 ms   10.0 ms  ==========\n" +
 		"run\\u001b   error       10.0 ms  30.0 ms           =============================\n" +

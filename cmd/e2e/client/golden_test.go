@@ -26,6 +26,7 @@ var differing = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{6}:[a-z2-7]{10}\b`), "<trace>"},
 	{regexp.MustCompile(`(last6"?: |webhook\.\S+ +)"?[0-9a-f]{6}\b"?`), "$1<last6>"},
 	{regexp.MustCompile(`(version"?:? +)\d+`), "$1<n>"},
+	{regexp.MustCompile(`(offset"?[:=] ?)\d+`), "$1<n>"},
 	{regexp.MustCompile(`\d+\.\d ms`), "<n> ms"},
 	{regexp.MustCompile(`(sha256"?: "?)[0-9a-zA-Z+/=]{40,}`), "$1<digest>"},
 }
