@@ -50,7 +50,8 @@ func (f followed) message() (m forward.Message, err error) {
 	if len(f.Event) == 0 {
 		return m, errors.New("its event is not on the log any more")
 	}
-	return m, json.Unmarshal(f.Event, &m)
+	err = json.Unmarshal(f.Event, &m)
+	return m, err
 }
 
 // followedPage are the calls behind a cursor, and the cursor behind them.
@@ -110,7 +111,8 @@ func (s session) followPage(ctx context.Context, params url.Values) (page follow
 	if err != nil {
 		return page, err
 	}
-	return page, json.Unmarshal(answer, &page)
+	err = json.Unmarshal(answer, &page)
+	return page, err
 }
 
 // passes reports a failure that the same question may not meet later.
