@@ -94,7 +94,9 @@ func (s period) rows(cmd *cobra.Command, in session, command string, params url.
 			params.Set(name, value)
 		}
 	}
+	stop := in.Progress("reading")
 	rows, more, err := in.rows(cmd, command, params, limit)
+	stop()
 	if more && in.ForPeople() {
 		in.Message("there are more; --limit and --all show them")
 	}

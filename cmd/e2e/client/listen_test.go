@@ -218,3 +218,18 @@ func TestWhatTheProgramRefusesIsSentAgainWhereThatMayHelp(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatListenShows(t *testing.T) {
+	s := start(t)
+	s.callEach(s.webhook("webhook.listen"), 0, 2)
+	p := startProgram(t, func(n, _ int) int { return []int{http.StatusNotFound, http.StatusCreated}[n] })
+	var b strings.Builder
+	for i, format := range []string{"table", "json", "yaml"} {
+		words := []string{"listen", "webhook.listen", "--forward", "http://" + p.address, "--from-start", "-o", format}
+		l := s.asAdmin(t).begin(words...)
+		p.waits(i + 1)
+		l.shows("201")
+		b.WriteString(told(words, l.interrupt()))
+	}
+	golden(t, "listen", b.String())
+}
