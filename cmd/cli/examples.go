@@ -34,5 +34,10 @@ var commandExamples = map[string]string{
   hooklog command trace.get last6=${UUID: -6} limit=5 -o yaml`,
 	catalog.EventGet:  `  hooklog command event.get correlationId=$CORRELATION_ID`,
 	catalog.EventTail: `  hooklog command event.tail eventKey=webhook.orders cursor=start`,
-	catalog.RunRetry:  `  hooklog command run.retry correlationId=$CORRELATION_ID`,
+	catalog.AuditGet: `  hooklog command audit.get webhook=webhook.orders limit=5
+  hooklog command audit.get command=login -o yaml`,
+	catalog.AuditExport:   `  hooklog command audit.export command=webhook.put > audit.jsonl`,
+	catalog.CheckpointPut: `  hooklog command checkpoint.put`,
+	catalog.CheckpointGet: `  hooklog command checkpoint.put > signed.json && hooklog command checkpoint.get`,
+	catalog.RunRetry:      `  hooklog command run.retry correlationId=$CORRELATION_ID`,
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -32,7 +33,13 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	begun := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+			return err
+		}
+		begun = true
+		return nil
+	}
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -72,6 +79,7 @@ Without brokers it brings its own log, in one folder, and needs nothing else.`,
 		&cobra.Group{ID: groupService, Title: "Run the service:"})
 	for _, cmd := range []*cobra.Command{
 		newCommand(), newWebhook(), newPipeline(), newRun(), newResult(),
+		newListen(), newTrace(), newAudit(), newCheckpoint(),
 		newUser(), newClient(), newPolicy(), newKey(), newLogin(), newLogout(), newContext(),
 	} {
 		cmd.GroupID = groupClient

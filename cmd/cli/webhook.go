@@ -26,7 +26,7 @@ where it is what was asked for: create and url.`,
 	})
 	r := newRemote(cmd)
 	cmd.AddCommand(
-		newWebhookList(r), newWebhookCreate(r), newWebhookEdit(r), newWebhookTest(r),
+		newWebhookList(r), newWebhookCreate(r), newWebhookEdit(r), newWebhookTest(r), newWebhookTail(r),
 		webhookVerb(r, "delete", "Delete a webhook; its URL stops to work", func(cmd *cobra.Command, s session, w webhookRecord) error {
 			return s.changed(cmd, catalog.WebhookDelete, "uuid", w.UUID)
 		}),
@@ -50,7 +50,14 @@ where it is what was asked for: create and url.`,
 }
 
 // webhookRecord is what verbs need of a webhook.
-type webhookRecord struct{ EventKey, UUID, WebhookURL string }
+type webhookRecord struct{ EventKey, UUID, Last6, WebhookURL string }
+
+func (w webhookRecord) last6() string {
+	if len(w.UUID) > 6 {
+		return w.UUID[len(w.UUID)-6:]
+	}
+	return w.Last6
+}
 
 // webhookVerb is one that needs nothing but a webhook.
 func webhookVerb(r *remote, name, short string, work func(*cobra.Command, session, webhookRecord) error) *cobra.Command {
@@ -87,10 +94,31 @@ func (s session) webhook(cmd *cobra.Command, name string) (webhookRecord, error)
 	if err := json.Unmarshal(answer, &all); err != nil {
 		return w, err
 	}
+	return named(name, all)
+}
+
+// listed finds a webhook without its token.
+func (s session) listed(cmd *cobra.Command, name string) (webhookRecord, error) {
+	rows, _, err := s.rows(cmd, catalog.WebhookList, url.Values{}, 0)
+	if err != nil {
+		return webhookRecord{}, err
+	}
+	var all []webhookRecord
+	if err := json.Unmarshal(joined(rows), &all); err != nil {
+		return webhookRecord{}, err
+	}
+	if token, err := secret.ParseToken(name); err == nil {
+		name = token.Last6()
+	}
+	return named(name, all)
+}
+
+// named finds the webhook that has the event key, or the end of the token.
+func named(name string, all []webhookRecord) (w webhookRecord, err error) {
 	var keys, fitting []string
 	for _, each := range all {
 		keys = append(keys, each.EventKey)
-		if each.EventKey == name || strings.HasSuffix(each.UUID, name) && len(name) == 6 {
+		if each.EventKey == name || each.last6() == name {
 			w = each
 			fitting = append(fitting, each.EventKey)
 		}

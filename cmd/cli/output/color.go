@@ -1,5 +1,7 @@
 package output
 
+import "strings"
+
 // style is a way to write a text on a terminal, as its escape sequence.
 type style string
 
@@ -24,6 +26,11 @@ func styleOf(column, text string) style {
 		default:
 			return red
 		}
+	case "answer":
+		if strings.HasPrefix(text, "2") {
+			return green
+		}
+		return red
 	case "enabled":
 		if text == "false" {
 			return yellow
@@ -33,7 +40,7 @@ func styleOf(column, text string) style {
 }
 
 func (p Printer) paint(s style, text string) string {
-	if s == plain || !p.coloured() {
+	if s == plain || text == "" || !p.coloured() {
 		return text
 	}
 	return string(s) + text + string(reset)

@@ -102,7 +102,7 @@ func (p Printer) Line(value json.RawMessage) error {
 // Text shows what is a text and nothing else, such as a URL or a pipeline. In
 // the other formats it is a value as any.
 func (p Printer) Text(answer json.RawMessage, text string) error {
-	if p.format() != Table {
+	if !p.ForPeople() {
 		return p.Value(answer)
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -116,6 +116,9 @@ func (p Printer) Text(answer json.RawMessage, text string) error {
 func (p Printer) Message(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Err, "hooklog: "+format+"\n", args...)
 }
+
+// ForPeople reports that tables are shown, and not data for programs.
+func (p Printer) ForPeople() bool { return p.format() == Table }
 
 func (p Printer) format() string {
 	switch {

@@ -14,6 +14,9 @@ import (
 // asks for it by name.
 var secrets = []string{"uuid", "webhookUrl", "secret", "body"}
 
+// between stands between columns.
+const between = "  "
+
 // table shows a list with a row for each entry, and anything else with a line
 // for each member.
 func (p Printer) table(tree *yaml.Node, columns []string) error {
@@ -107,17 +110,15 @@ func (p Printer) align(lines [][]string, styled func(row, col int, text string) 
 	}
 	var b strings.Builder
 	for row, line := range lines {
+		shown := ""
 		for col, text := range line {
-			pad := strings.Repeat(" ", widths[col]-utf8.RuneCountInString(text))
-			if col == len(line)-1 {
-				pad = ""
-			}
-			b.WriteString(p.paint(styled(row, col, text), text) + pad)
+			pad := ""
 			if col < len(line)-1 {
-				b.WriteString("  ")
+				pad = strings.Repeat(" ", widths[col]-utf8.RuneCountInString(text)) + between
 			}
+			shown += p.paint(styled(row, col, text), text) + pad
 		}
-		b.WriteByte('\n')
+		b.WriteString(strings.TrimRight(shown, " ") + "\n")
 	}
 	_, err := fmt.Fprint(p.Out, b.String())
 	return err

@@ -27,8 +27,14 @@ var elsewhere = []string{
 	"hooklog verify --data-dir copy --key checkpoint.pub --checkpoint https://vault.example.org/hooklog",
 	"hooklog verify --brokers kafka:9092 --key checkpoint.pub --call-retention 720h",
 	"hooklog login --url https://hooks.example.org --issuer https://id.example.org --client-id hooklog-cli",
-	"hooklog doctor --brokers one:9092,two:9092,three:9092 --broker-tls --key-ring /etc/hooklog/ring",
-	`hooklog doctor --config hooklog.yaml -o json | jq '.findings[] | select(.status == "failed")'`,
+	"hooklog listen webhook.orders --forward http://127.0.0.1:3000/hooks --from-start",
+}
+
+// endless are the lines that somebody ends with Ctrl-C. None of them sends anything
+// to a program, because no call comes meanwhile.
+var endless = []string{
+	"hooklog webhook tail webhook.orders",
+	"hooklog listen webhook.orders --forward http://127.0.0.1:3000/hooks",
 }
 
 // leaves finds in a line what would reach beyond the folder and this machine: a
@@ -121,6 +127,10 @@ func TestEveryVerbHasExamplesAndEachOfThemWorks(t *testing.T) {
 					left = slices.DeleteFunc(left, func(l string) bool { return l == elsewhere[i] })
 					continue
 				}
+				if slices.Contains(endless, line) {
+					lines = append(lines, "timeout --preserve-status --signal INT 1 "+line)
+					continue
+				}
 				if leaves.MatchString(beforeComment(line)) {
 					t.Fatalf("not run, because it would leave the folder or the machine: %s", line)
 				}
@@ -161,7 +171,7 @@ func beforeComment(line string) string {
 }
 
 func TestNoExampleIsRunThatWouldLeaveItsFolder(t *testing.T) {
-	for _, line := range append(slices.DeleteFunc(slices.Clone(elsewhere), func(line string) bool { return strings.Contains(line, "jq") }),
+	for _, line := range append(slices.Clone(elsewhere),
 		"hooklog keys init /etc/ring", "hooklog command pipeline.put name=a body=@/etc/a", "hooklog keys init ../ring",
 		"hooklog completion zsh > ~/.zfunc/_hooklog", "hooklog login --url http://hooks --user alice") {
 		if !leaves.MatchString(line) {

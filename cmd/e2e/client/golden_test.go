@@ -20,12 +20,22 @@ var differing = []struct {
 	sign    string
 }{
 	{regexp.MustCompile(`http://127\.0\.0\.1:\d+`), "<url>"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<host>"},
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "<id>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`), "<time>"},
 	{regexp.MustCompile(`\b[0-9a-f]{6}:[a-z2-7]{10}\b`), "<trace>"},
-	{regexp.MustCompile(`(last6"?: |webhook\.\S+ +)"?[0-9a-f]{6}\b"?`), "$1<last6>"},
+	{regexp.MustCompile(`(last6"?: ?|last6 |webhook\.\S+ +)"?[0-9a-f]{6}\b"?`), "$1<last6>"},
 	{regexp.MustCompile(`(version"?:? +)\d+`), "$1<n>"},
+	{regexp.MustCompile(`(offset"?[:=] ?)\d+`), "$1<n>"},
+	{regexp.MustCompile(`\d+(\.\d)? ms`), "<n> ms"},
+	{regexp.MustCompile(`(milliseconds"?: ?|begun"?: 0,?\s+"?size"?: )\d+`), "$1<n>"},
+	{regexp.MustCompile(`hooklog-[0-9a-f]{8}`), "hooklog-<log>"},
+	{regexp.MustCompile(`(svc\.[a-z]+ 0) \d+([ ,][A-Za-z0-9+/]{43}=)+`), "$1 <tree>"},
+	{regexp.MustCompile(`[A-Za-z0-9+/]{43,}=*`), "<hash>"},
 }
+
+// bar is how long something took; its column is as wide as those before it leave.
+var bar = regexp.MustCompile(`(?m)( ms| -) +(=+|\|)$`)
 
 // gap is what stands between columns; its width depends on what differs.
 var gap = regexp.MustCompile(` {2,}`)
@@ -34,11 +44,17 @@ var gap = regexp.MustCompile(` {2,}`)
 func (sh *shell) transcript(words ...string) string {
 	sh.t.Helper()
 	e := sh.hooklog(words...)
+	return told(words, e)
+}
+
+// told is a run that has ended, without what differs from run to run.
+func told(words []string, e ended) string {
 	shown := fmt.Sprintf("$ hooklog %s\n%s%s[%d]\n\n", strings.Join(words, " "), e.stdout, e.stderr, e.code)
 	for _, d := range differing {
 		shown = d.pattern.ReplaceAllString(shown, d.sign)
 	}
 	if slices.Contains(words, "table") {
+		shown = bar.ReplaceAllString(shown, "$1  <bar>")
 		shown = gap.ReplaceAllString(shown, "  ")
 	}
 	return shown

@@ -1,17 +1,16 @@
 package client_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -40,24 +39,6 @@ func terminal(t *testing.T) (ours, theirs *os.File) {
 		t.Fatal(err)
 	}
 	return ours, theirs
-}
-
-// screen is what a terminal shows.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // onTerminal runs the binary on a terminal, where somebody answers each prompt
@@ -159,6 +140,34 @@ func TestAPasswordIsAskedForWithoutEcho(t *testing.T) {
 		sh := newShell(t, "HOOKLOG_URL="+s.url)
 		code, shown := sh.onTerminal([][2]string{{"Password of dora at " + s.url + ": ", typed}}, "login", "--user", "dora")
 		if code != 0 || strings.Contains(shown, "typed") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+}
+
+func TestCallsOnATerminal(t *testing.T) {
+	s := start(t)
+	w := s.prepare()
+	sh, plain := s.asAdmin(t), s.asAdmin(t, "NO_COLOR=1")
+	t.Run("a trace is a waterfall with colours", func(t *testing.T) {
+		code, shown := sh.onTerminal(nil, "trace", w.correlationID)
+		if code != 0 || !strings.Contains(shown, "\x1b[1mSTAGE\x1b[0m") || !strings.Contains(shown, "\x1b[31merror\x1b[0m") || !strings.Contains(shown, "convert.fromBase64") {
+			t.Errorf("%d %q", code, shown)
+		}
+		if code, shown := plain.onTerminal(nil, "trace", w.correlationID); code != 0 || strings.Contains(shown, "\x1b") || !strings.Contains(shown, "STAGE") {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+	t.Run("a call of a tail keeps to its line", func(t *testing.T) {
+		s.call(w.uuid, `{"order":"`+strings.Repeat("long", 100)+`"}`)
+		code, shown := plain.onTerminal(nil, "webhook", "tail", "webhook.orders", "--from-start", "--count", "2")
+		lines := strings.Split(shown, "\n")
+		if code != 0 || len(lines) != 3 || !strings.HasSuffix(lines[1], "…") || utf8.RuneCountInString(lines[1]) != 80 {
+			t.Errorf("%d %q", code, shown)
+		}
+	})
+	t.Run("an export into a file shows no data", func(t *testing.T) {
+		if code, shown := sh.onTerminal(nil, "audit", "export", "--file", "again.jsonl"); code != 0 || strings.Contains(shown, "{") {
 			t.Errorf("%d %q", code, shown)
 		}
 	})

@@ -183,6 +183,10 @@ func TestNoSecretIsInWhatFails(t *testing.T) {
 		{"command", "user.put", "username=bob", "password=" + token},
 		{"result", "get", token},
 		{"result", "wait", token},
+		{"trace", token},
+		{"webhook", "tail", token},
+		{"listen", token, "--forward", "http://127.0.0.1:1"},
+		{"listen", "webhook.secret", "--forward", "ftp://admin:" + token + "@127.0.0.1:1"},
 		{"webhook", "list", "--url", "http://admin:" + token + "@127.0.0.1:1"},
 	} {
 		if e := away.hooklog(words...); e.code == 0 || strings.Contains(e.stdout+e.stderr, token) || strings.Contains(e.stderr, "the-password") {

@@ -58,10 +58,11 @@ var built = sync.OnceValues(func() (string, error) {
 
 // service is a running hooklog, whose clock can be put forward.
 type service struct {
-	t     *testing.T
-	cfg   settings.Config
-	url   string
-	ahead atomic.Int64
+	t       *testing.T
+	cfg     settings.Config
+	url     string
+	ahead   atomic.Int64
+	running *app.App
 }
 
 func start(t *testing.T, options ...func(*settings.Config)) *service {
@@ -76,23 +77,32 @@ func start(t *testing.T, options ...func(*settings.Config)) *service {
 		o(&cfg)
 	}
 	s := &service{t: t, cfg: cfg}
-	running, err := app.Start(t.Context(), cfg, app.Deps{
+	s.run()
+	s.cfg.Listen = strings.TrimPrefix(s.url, "http://") // a later start is found at the same place
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *service) run() {
+	s.t.Helper()
+	running, err := app.Start(s.t.Context(), s.cfg, app.Deps{
 		Log: slog.New(slog.DiscardHandler), Out: io.Discard,
 		Now: func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) },
 	})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	s.url = running.BaseURL()
-	t.Cleanup(func() {
-		http.DefaultClient.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := running.Stop(ctx); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	})
-	return s
+	s.running, s.url = running, running.BaseURL()
+}
+
+func (s *service) stop() {
+	s.t.Helper()
+	http.DefaultClient.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.running.Stop(ctx); err != nil {
+		s.t.Errorf("stop: %v", err)
+	}
 }
 
 // forward puts the service's clock forward.
