@@ -25,6 +25,8 @@ func report(err error, begun bool) (words string, code int) {
 		return err.Error(), exitUsage
 	case errors.As(err, &refusal):
 		return refused(refusal), exitFailed
+	case errors.As(err, &unreachable) && unreachable.Untrusted:
+		return err.Error() + ". If its authority is a private one, name the file of its certificates: --ca", exitUnreachable
 	case errors.As(err, &unreachable):
 		return err.Error() + ". Is the service running? hooklog context show tells where it is looked for", exitUnreachable
 	case errors.As(err, new(errUnreachable)):

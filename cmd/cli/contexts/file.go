@@ -15,19 +15,23 @@ import (
 )
 
 // File is the file of the contexts.
-type File struct{ path string }
+type File struct {
+	path string
+	// homeless says why there is no place for a file. Scripts do without one.
+	homeless error
+}
 
 // Open names the file, which need not exist. An empty path means the user's
 // folder for settings.
-func Open(path string) (File, error) {
+func Open(path string) File {
 	if path != "" {
-		return File{path}, nil
+		return File{path: path}
 	}
 	folder, err := os.UserConfigDir()
 	if err != nil {
-		return File{}, fmt.Errorf("find the contexts: %w", err)
+		return File{homeless: fmt.Errorf("find the contexts: %w", err)}
 	}
-	return File{filepath.Join(folder, "hooklog", "contexts.yaml")}, nil
+	return File{path: filepath.Join(folder, "hooklog", "contexts.yaml")}
 }
 
 // Path is where the file is.
@@ -35,6 +39,9 @@ func (f File) Path() string { return f.path }
 
 // Read gives what the file holds; no file holds nothing.
 func (f File) Read() (Set, error) {
+	if f.homeless != nil {
+		return Set{}, nil
+	}
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Set{}, nil
@@ -55,6 +62,9 @@ func (f File) Read() (Set, error) {
 // Change lets one process at a time change the file. What change does is written
 // unless it fails.
 func (f File) Change(ctx context.Context, change func(*Set) error) error {
+	if f.homeless != nil {
+		return f.homeless
+	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("write the contexts: %w", err)
 	}
