@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"hooklog/cmd/cli/output"
 	"hooklog/domain/fault"
 	"hooklog/transport/client"
 )
@@ -51,7 +52,7 @@ func refused(r *client.Refusal) string {
 	if hint := hint(r); hint != "" {
 		words += " " + hint
 	}
-	return words
+	return output.Visible(words)
 }
 
 func hint(r *client.Refusal) string {

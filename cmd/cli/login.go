@@ -11,6 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"hooklog/cmd/cli/contexts"
+	"hooklog/cmd/cli/output"
 	"hooklog/domain/secret"
 	"hooklog/transport/client"
 )
@@ -62,9 +63,7 @@ func (l login) run(cmd *cobra.Command, env environment) error {
 	if err != nil {
 		return errUsage{err}
 	}
-	tell := func(format string, args ...any) {
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "hooklog: "+format+"\n", args...)
-	}
+	tell := output.Printer{Err: cmd.ErrOrStderr()}.Message
 	if u, _ := url.Parse(c.URL); u.Scheme == "http" && !client.IsLoopback(u.Hostname()) {
 		tell("others can read what is sent to %s; use https", c.URL)
 	}

@@ -5,11 +5,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hooklog/cmd/cli/output"
 )
 
 // The exit codes, for scripts and service managers. Failed means for a client
@@ -32,7 +35,12 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	begun := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		// Otherwise looked at only when the verb has begun.
+		err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		begun = err == nil
+		return err
+	}
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -40,7 +48,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	words, code := report(err, begun)
 	for line := range strings.Lines(words) {
-		_, _ = fmt.Fprintf(stderr, "hooklog: %s\n", strings.TrimRight(line, "\n"))
+		_, _ = fmt.Fprintf(stderr, "hooklog: %s\n", output.Visible(strings.TrimRight(line, "\n")))
 	}
 	return code
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -160,6 +161,51 @@ func TestAPasswordIsAskedForWithoutEcho(t *testing.T) {
 		code, shown := sh.onTerminal([][2]string{{"Password of dora at " + s.url + ": ", typed}}, "login", "--user", "dora")
 		if code != 0 || strings.Contains(shown, "typed") {
 			t.Errorf("%d %q", code, shown)
+		}
+	})
+}
+
+func TestNobodySteersTheTerminal(t *testing.T) {
+	s := start(t)
+	const nasty = "\x7f\u009b2J\u202e"
+	quoted := `"` + `\u001b[2J\r\n` + nasty + `"`
+	var kind, answer string
+	status := http.StatusOK
+	address := s.through(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	})
+	sh := s.asAdmin(t, "HOOKLOG_URL="+address)
+	shows := func(t *testing.T, words ...string) {
+		t.Helper()
+		_, shown := sh.onTerminal(nil, append(words, "--color", "never")...)
+		if !strings.Contains(shown, "2J") {
+			t.Errorf("%q: it does not come to what is tested: %q", words, shown)
+		}
+		for _, steering := range []string{"\x1b[2J", "\x7f", "\u009b", "\u202e", "\r"} {
+			if strings.Contains(shown, steering) {
+				t.Errorf("%q: the terminal gets %q in %q", words, steering, shown)
+			}
+		}
+	}
+	for _, format := range []string{"table", "json", "yaml"} {
+		t.Run("with an answer as "+format, func(t *testing.T) {
+			kind, answer = "application/json", `{`+quoted+`:`+quoted+`}`
+			shows(t, "command", "webhook.get", "-o", format)
+			answer = `{"items":[{` + quoted + `:1}],"next":` + quoted + `}`
+			shows(t, "command", "webhook.list", "-o", format)
+			answer = `{"body":` + quoted + `}`
+			shows(t, "pipeline", "show", "orders", "-o", format)
+			kind, answer = "application/x-ndjson", `{"a":`+quoted+"}\n"
+			shows(t, "command", "webhook.list", "-o", format)
+		})
+	}
+	t.Run("with a refusal, which stays one line", func(t *testing.T) {
+		kind, status, answer = "application/problem+json", http.StatusConflict, `{"title":"No","detail":`+quoted+`,"hint":`+quoted+`}`
+		shows(t, "command", "webhook.get")
+		if e := sh.hooklog("command", "webhook.get").want(1); strings.Count(e.stderr, "\n") != 1 {
+			t.Errorf("it says %q", e.stderr)
 		}
 	})
 }
