@@ -22,6 +22,8 @@ func report(err error, begun bool) (words string, code int) {
 	var refusal *client.Refusal
 	var unreachable *client.Unreachable
 	switch {
+	case errors.Is(err, context.Canceled):
+		return "stopped before the end", exitFailed
 	case !begun, errors.As(err, new(errUsage)), errors.As(err, new(errElsewhere)):
 		return err.Error(), exitUsage
 	case errors.As(err, &refusal):
@@ -34,8 +36,6 @@ func report(err error, begun bool) (words string, code int) {
 		return err.Error(), exitUnreachable
 	case errors.As(err, new(errUntold)):
 		return err.Error(), exitUntold
-	case errors.Is(err, context.Canceled):
-		return "stopped before the end", exitFailed
 	}
 	return err.Error(), exitFailed
 }

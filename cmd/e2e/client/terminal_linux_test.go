@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"golang.org/x/term"
 )
 
 // The requests of pseudo-terminals.
@@ -208,4 +210,44 @@ func TestNobodySteersTheTerminal(t *testing.T) {
 			t.Errorf("it says %q", e.stderr)
 		}
 	})
+}
+
+func TestAnInterruptedPromptLeavesTheTerminalAsItWas(t *testing.T) {
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := newShell(t, "HOOKLOG_URL=http://127.0.0.1:1")
+	ours, theirs := terminal(t)
+	defer func() { _ = theirs.Close() }()
+	before, err := term.GetState(int(theirs.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "login", "--user", "dora")
+	cmd.Dir, cmd.Env = sh.dir, sh.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for { // until it does not echo any more
+		now, err := term.GetState(int(theirs.Fd()))
+		if err != nil || ctx.Err() != nil {
+			t.Fatal("it never asked:", err)
+		}
+		if *now != *before {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if after, err := term.GetState(int(theirs.Fd())); err != nil || *after != *before || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v, %s, the terminal is as before: %v", err, cmd.ProcessState, after != nil && *after == *before)
+	}
 }
