@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"hooklog/cmd/cli/contexts"
 	"hooklog/domain/secret"
@@ -118,6 +119,8 @@ func fromEnvironment(env environment) (client.Credentials, error) {
 	switch {
 	case token != "" && password != "":
 		return nil, fmt.Errorf("%s and %s are both set; keep one of them", variableToken, variablePassword)
+	case strings.ContainsFunc(token, unicode.IsControl):
+		return nil, fmt.Errorf("%s must be one line", variableToken)
 	case token != "":
 		return client.Bearer{Token: secret.NewPassword(token)}, nil
 	case user != "" && password != "":

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,9 +36,13 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	begun := false
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		// Otherwise looked at only when the verb has begun.
 		err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		if err == nil && slices.Contains(args, "") && cmd.Name() != cobra.ShellCompRequestCmd {
+			// For the service no name means all there are; for a shell, a word to come.
+			err = errors.New("an argument is empty; is a variable not set?")
+		}
 		begun = err == nil
 		return err
 	}

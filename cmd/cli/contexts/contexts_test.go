@@ -147,3 +147,16 @@ func TestATokenIsNotForTheServiceThatTheContextHadBefore(t *testing.T) {
 		t.Errorf("%q %v", header, err)
 	}
 }
+
+func TestAFileThatOthersCanReadIsNotUsed(t *testing.T) {
+	file := open(t)
+	if err := file.Change(t.Context(), func(set *contexts.Set) error { set.Put(contexts.Context{Name: "a"}); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file.Path(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Read(); err == nil || !strings.Contains(err.Error(), "chmod 600 "+file.Path()) {
+		t.Error(err)
+	}
+}

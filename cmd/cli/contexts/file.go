@@ -49,6 +49,9 @@ func (f File) Read() (Set, error) {
 	if err != nil {
 		return Set{}, fmt.Errorf("read the contexts: %w", err)
 	}
+	if info, err := os.Stat(f.path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return Set{}, fmt.Errorf("%s is open to others (mode %04o), and so are your log-ins: chmod 600 %s", f.path, info.Mode().Perm(), f.path)
+	}
 	var set Set
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
