@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -150,14 +151,15 @@ func fromJSON(p catalog.Param, text string) (string, error) {
 	if p.Type != catalog.List {
 		return compact.String(), nil
 	}
-	var entries []string
-	if json.Unmarshal(compact.Bytes(), &entries) != nil {
+	var entries []*string // null is no text
+	if json.Unmarshal(compact.Bytes(), &entries) != nil || entries == nil || slices.Contains(entries, nil) {
 		return "", errors.New("write a list of texts, such as [\"a\",\"b\"]")
 	}
-	for _, entry := range entries {
-		if strings.Contains(entry, ",") {
+	texts := make([]string, len(entries))
+	for i, entry := range entries {
+		if texts[i] = *entry; strings.Contains(texts[i], ",") {
 			return "", errors.New("an entry of the list must not have a comma")
 		}
 	}
-	return strings.Join(entries, ","), nil
+	return strings.Join(texts, ","), nil
 }

@@ -69,6 +69,8 @@ func TestWrongArgumentsAreNotSent(t *testing.T) {
 		{"user.put", "username=x", `roles:=["a,b"]`},
 		{"user.put", "username=x", `roles:={"a":1}`},
 		{"user.put", "username=x", "roles:=[1]"},
+		{"user.put", "username=x", "roles:=null"},
+		{"user.put", "username=x", "roles:=[null]"},
 		{"user.put", "username=x", "username=y"},
 		{"user.put", "=x"},
 		{"user.put", ":=x"},
@@ -79,6 +81,27 @@ func TestWrongArgumentsAreNotSent(t *testing.T) {
 		if code, stdout, stderr := run(t, append([]string{"command"}, words...)...); code != 2 || stdout != "" || stderr == "" {
 			t.Errorf("%q: %d %q %q", words, code, stdout, stderr)
 		}
+	}
+	if *asked != nil {
+		t.Errorf("the service was asked %v", *asked)
+	}
+}
+
+func TestAnEmptyVariableIsNotSentForAName(t *testing.T) {
+	asked := recorder(t)
+	for _, words := range [][]string{
+		{"user", "show", ""},
+		{"pipeline", "show", ""},
+		{"policy", "put", "", "roles=a"},
+		{"run", "show", ""},
+	} {
+		if code, stdout, stderr := run(t, words...); code != 2 || stdout != "" || !strings.Contains(stderr, "empty") {
+			t.Errorf("%q: %d %q %q", words, code, stdout, stderr)
+		}
+	}
+	t.Setenv("HOOKLOG_TOKEN", "two\nlines")
+	if code, _, stderr := run(t, "webhook", "list"); code != 2 || !strings.Contains(stderr, "HOOKLOG_TOKEN") || strings.Contains(stderr, "two") {
+		t.Errorf("a token of two lines: %d %s", code, stderr)
 	}
 	if *asked != nil {
 		t.Errorf("the service was asked %v", *asked)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,12 +26,36 @@ func ask(cmd *cobra.Command, prompt string) (string, error) {
 		return strings.TrimRight(lines.Text(), "\r"), nil
 	}
 	_, _ = fmt.Fprint(cmd.ErrOrStderr(), prompt)
-	typed, err := term.ReadPassword(int(in.(*os.File).Fd()))
+	typed, err := readHidden(cmd.Context(), int(in.(*os.File).Fd()))
 	_, _ = fmt.Fprintln(cmd.ErrOrStderr())
-	if err == nil && len(typed) == 0 {
+	if err == nil && typed == "" {
 		err = errors.New("no password was typed")
 	}
-	return string(typed), err
+	return typed, err
+}
+
+// readHidden reads a line from a terminal without echo. A signal does not wake the
+// reader; who is told to stop leaves it behind, and the terminal as it was.
+func readHidden(ctx context.Context, terminal int) (string, error) {
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return "", err
+	}
+	type line struct {
+		text []byte
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() {
+		text, err := term.ReadPassword(terminal)
+		typed <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(terminal, before))
+	case l := <-typed:
+		return string(l.text), l.err
+	}
 }
 
 // askTwice is for a password that is set: nobody sees whether it is mistyped.

@@ -148,3 +148,11 @@ func TestServeThatCannotStartExitsWithOne(t *testing.T) {
 		t.Errorf("%d %q", code, stderr)
 	}
 }
+
+func TestAMissingFlagIsWrongUsage(t *testing.T) {
+	for _, words := range [][]string{{"pipeline", "apply"}, {"pipeline", "check"}} {
+		if code, _, stderr := run(t, words...); code != 2 || !strings.Contains(stderr, `"file" not set`) {
+			t.Errorf("%q: %d %s", words, code, stderr)
+		}
+	}
+}

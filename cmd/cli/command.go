@@ -123,7 +123,8 @@ func repeatable(err error, c catalog.Command, key string) error {
 	return err
 }
 
-// ask runs a command of a friendly verb and gives its answer.
+// ask runs a command of a friendly verb and gives its answer. A change has a key
+// here too.
 func (s session) ask(cmd *cobra.Command, name string, params ...string) ([]byte, error) {
 	values := url.Values{}
 	for i := 0; i+1 < len(params); i += 2 {
@@ -131,5 +132,11 @@ func (s session) ask(cmd *cobra.Command, name string, params ...string) ([]byte,
 			values.Set(params[i], params[i+1])
 		}
 	}
-	return s.Command(cmd.Context(), client.Call{Name: name, Params: values})
+	call := client.Call{Name: name, Params: values}
+	c, _ := catalog.Lookup(name)
+	if c.Kind == catalog.Change {
+		call.IdempotencyKey = uuid.NewString()
+	}
+	answer, err := s.Command(cmd.Context(), call)
+	return answer, repeatable(err, c, call.IdempotencyKey)
 }

@@ -59,10 +59,7 @@ func (r *remote) listContexts(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	file, err := contexts.Open(os.Getenv(variableContexts))
-	if err != nil {
-		return err
-	}
+	file := contexts.Open(os.Getenv(variableContexts))
 	set, err := file.Read()
 	if err != nil {
 		return err
@@ -100,10 +97,7 @@ func (r *remote) showContext(cmd *cobra.Command) error {
 
 // changeContext changes the context that is named, or the current one.
 func changeContext(cmd *cobra.Command, args []string, change func(*contexts.Set, *contexts.Context)) error {
-	file, err := contexts.Open(os.Getenv(variableContexts))
-	if err != nil {
-		return err
-	}
+	file := contexts.Open(os.Getenv(variableContexts))
 	return file.Change(cmd.Context(), func(set *contexts.Set) error {
 		name := set.Current
 		if len(args) > 0 {
@@ -124,10 +118,7 @@ func changeContext(cmd *cobra.Command, args []string, change func(*contexts.Set,
 
 // contextNames are for the shell.
 func contextNames() []string {
-	file, err := contexts.Open(os.Getenv(variableContexts))
-	if err != nil {
-		return nil
-	}
+	file := contexts.Open(os.Getenv(variableContexts))
 	set, _ := file.Read()
 	var names []string
 	for _, c := range set.Contexts {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"hooklog/cmd/cli/output"
 	"hooklog/domain/fault"
 	"hooklog/transport/client"
 )
@@ -21,18 +22,20 @@ func report(err error, begun bool) (words string, code int) {
 	var refusal *client.Refusal
 	var unreachable *client.Unreachable
 	switch {
+	case errors.Is(err, context.Canceled):
+		return "stopped before the end", exitFailed
 	case !begun, errors.As(err, new(errUsage)), errors.As(err, new(errElsewhere)):
 		return err.Error(), exitUsage
 	case errors.As(err, &refusal):
 		return refused(refusal), exitFailed
+	case errors.As(err, &unreachable) && unreachable.Untrusted:
+		return err.Error() + ". If its authority is a private one, name the file of its certificates: --ca", exitUnreachable
 	case errors.As(err, &unreachable):
 		return err.Error() + ". Is the service running? hooklog context show tells where it is looked for", exitUnreachable
 	case errors.As(err, new(errUnreachable)):
 		return err.Error(), exitUnreachable
 	case errors.As(err, new(errUntold)):
 		return err.Error(), exitUntold
-	case errors.Is(err, context.Canceled):
-		return "stopped before the end", exitFailed
 	}
 	return err.Error(), exitFailed
 }
@@ -49,7 +52,7 @@ func refused(r *client.Refusal) string {
 	if hint := hint(r); hint != "" {
 		words += " " + hint
 	}
-	return words
+	return output.Visible(words)
 }
 
 func hint(r *client.Refusal) string {

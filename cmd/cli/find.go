@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"hooklog/cmd/cli/contexts"
 	"hooklog/domain/secret"
@@ -50,53 +51,64 @@ func (f found) connect() (*client.Client, error) {
 	return c, nil
 }
 
-// find looks where a service may be named, the more explicit first: a context
-// that was asked for, credentials in the environment, a data folder that was
-// asked for, the current context, a data folder right here. A log-in is used at
-// its own service only, a data folder's password at the folder's.
+// find looks where a service may be named, the more explicit first: a context or
+// a data folder that was asked for, credentials in the environment, a data folder
+// there, the current context, a data folder right here. A log-in is used at its
+// own service only, a data folder's password at the folder's.
 func (r *remote) find(env environment) (found, error) {
-	file, err := contexts.Open(env.get(variableContexts))
-	if err != nil {
-		return found{}, err
-	}
+	file := contexts.Open(env.get(variableContexts))
 	set, err := file.Read()
 	if err != nil {
 		return found{}, err
 	}
 	address := first(r.url, env.get(variableURL))
-	if r.context != "" {
-		if r.url != "" {
-			return found{}, errUsage{errors.New("--url and --context name two services; keep one of them")}
-		}
+	switch {
+	case r.context != "" && (r.url != "" || r.dataDir != ""):
+		return found{}, errUsage{errors.New("--context names a service, and so do --url and --data-dir; keep one of them")}
+	case r.context != "":
 		c, err := set.Find(r.context)
 		if err != nil {
 			return found{}, errUsage{err}
 		}
 		return r.logged(file, c), nil
+	case r.dataDir != "":
+		return r.folder(r.dataDir, address)
 	}
 	who, err := fromEnvironment(env)
 	if err != nil {
 		return found{}, errUsage{err}
 	}
-	current, currentErr := set.Find(set.Current)
 	if who != nil {
+		current, _ := set.Find(set.Current)
+		address = first(address, current.URL, defaultURL)
+		known, _ := contextAt(set, address)
 		return found{
-			source: "environment", url: first(address, current.URL, defaultURL), user: env.get(variableUser),
-			ca: first(r.ca, current.CA), credentials: who,
+			source: "environment", url: address, user: env.get(variableUser),
+			ca: first(r.ca, known.CA), credentials: who,
 		}, nil
 	}
-	if folder := first(r.dataDir, env.get(variableDataDir)); folder != "" {
+	if folder := env.get(variableDataDir); folder != "" {
 		return r.folder(folder, address)
 	}
-	if currentErr == nil && (address == "" || same(address, current.URL)) {
-		return r.logged(file, current), nil
-	}
-	for _, c := range set.Contexts {
-		if address != "" && same(address, c.URL) {
-			return r.logged(file, c), nil
-		}
+	if c, err := contextAt(set, address); err == nil {
+		return r.logged(file, c), nil
 	}
 	return r.here(address)
+}
+
+// contextAt is the context of an address, the current one before others; without
+// an address it is the current one.
+func contextAt(set contexts.Set, address string) (contexts.Context, error) {
+	current, err := set.Find(set.Current)
+	if address == "" || (err == nil && same(address, current.URL)) {
+		return current, err
+	}
+	for _, c := range set.Contexts {
+		if same(address, c.URL) {
+			return c, nil
+		}
+	}
+	return contexts.Context{}, fmt.Errorf("there is no context at %s", address)
 }
 
 const defaultURL = "http://127.0.0.1:8080"
@@ -107,6 +119,8 @@ func fromEnvironment(env environment) (client.Credentials, error) {
 	switch {
 	case token != "" && password != "":
 		return nil, fmt.Errorf("%s and %s are both set; keep one of them", variableToken, variablePassword)
+	case strings.ContainsFunc(token, unicode.IsControl):
+		return nil, fmt.Errorf("%s must be one line", variableToken)
 	case token != "":
 		return client.Bearer{Token: secret.NewPassword(token)}, nil
 	case user != "" && password != "":
@@ -120,7 +134,7 @@ func fromEnvironment(env environment) (client.Credentials, error) {
 func (r *remote) logged(file contexts.File, c contexts.Context) found {
 	return found{
 		source: "context " + c.Name, url: c.URL, user: c.User, ca: first(r.ca, c.CA),
-		credentials: contexts.Session{File: file, Name: c.Name, Now: time.Now},
+		credentials: contexts.Session{File: file, Name: c.Name, URL: c.URL, Now: time.Now},
 	}
 }
 

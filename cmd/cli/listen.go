@@ -68,11 +68,11 @@ func (s session) listen(cmd *cobra.Command, name string, given listenFlags) (err
 	}
 	// A webhook that is made again, perhaps on another log, has another end of its
 	// token, and so begins anew.
-	file, err := contexts.Open(os.Getenv(variableContexts))
+	folder, err := contexts.Open(os.Getenv(variableContexts)).Folder()
 	if err != nil {
 		return err
 	}
-	progress, err := forward.OpenProgress(filepath.Join(filepath.Dir(file.Path()), "listen"),
+	progress, err := forward.OpenProgress(filepath.Join(folder, "listen"),
 		s.BaseURL(), w.EventKey, w.last6(), given.forward)
 	if err != nil {
 		return fmt.Errorf("remember how far it came: %w", err)

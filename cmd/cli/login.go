@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"hooklog/cmd/cli/contexts"
-	"hooklog/cmd/settings"
+	"hooklog/cmd/cli/output"
 	"hooklog/domain/secret"
 	"hooklog/transport/client"
 )
@@ -54,10 +54,7 @@ as it offers.`,
 }
 
 func (l login) run(cmd *cobra.Command, env environment) error {
-	file, err := contexts.Open(env.get(variableContexts))
-	if err != nil {
-		return err
-	}
+	file := contexts.Open(env.get(variableContexts))
 	set, err := file.Read()
 	if err != nil {
 		return err
@@ -66,9 +63,7 @@ func (l login) run(cmd *cobra.Command, env environment) error {
 	if err != nil {
 		return errUsage{err}
 	}
-	tell := func(format string, args ...any) {
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "hooklog: "+format+"\n", args...)
-	}
+	tell := output.Printer{Err: cmd.ErrOrStderr()}.Message
 	if u, _ := url.Parse(c.URL); u.Scheme == "http" && !client.IsLoopback(u.Hostname()) {
 		tell("others can read what is sent to %s; use https", c.URL)
 	}
@@ -93,16 +88,19 @@ func (l login) run(cmd *cobra.Command, env environment) error {
 }
 
 // wanted is the context to log in to: that of the name or of the URL where there
-// is one, with what the flags say in place of what it had.
+// is one, with what the flags say in place of what it had. One that is given
+// another URL begins anew: what it had is of another service.
 func (l login) wanted(set contexts.Set, env environment) (contexts.Context, error) {
+	fresh := contexts.Context{Name: l.context, Client: "hooklog"}
 	address := first(l.url, env.get(variableURL))
-	name := l.context
-	if name == "" && address == "" {
-		name = set.Current
+	c, err := contextAt(set, address)
+	if l.context != "" {
+		if c, err = set.Find(l.context); err == nil {
+			address = first(l.url, c.URL)
+		}
 	}
-	c, err := set.Find(name)
-	if err != nil {
-		c = contexts.Context{Name: name, Client: "hooklog"}
+	if err != nil || (address != "" && !same(address, c.URL)) {
+		c = fresh
 	}
 	if c.URL, err = client.CheckURL(first(address, c.URL, runningHere())); err != nil {
 		return c, errors.New("name the service: hooklog login --url https://hooks.example.org --user alice")
@@ -122,8 +120,11 @@ func (l login) wanted(set contexts.Set, env environment) (contexts.Context, erro
 // runningHere is the URL of a service that was started in this folder.
 func runningHere() string {
 	for _, folder := range folders {
-		if text, err := os.ReadFile(settings.Config{DataDir: folder}.AddressFile()); err == nil {
-			return firstLine(text)
+		if info, err := os.Stat(folder); err != nil || !isOwn(info) {
+			continue
+		}
+		if address, err := addressOf(folder); err == nil {
+			return address
 		}
 	}
 	return ""

@@ -74,7 +74,11 @@ func (r *remote) openForAnybody(cmd *cobra.Command) (session, error) {
 	if err != nil {
 		return session{}, err
 	}
-	c, err := found{url: address, ca: r.ca}.connect()
+	anybody := found{url: address, ca: r.ca}
+	if known, err := r.find(environment(os.Environ())); err == nil {
+		anybody.ca = known.ca
+	}
+	c, err := anybody.connect()
 	return session{c, p}, err
 }
 

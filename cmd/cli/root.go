@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"hooklog/cmd/cli/output"
 )
 
 // The exit codes, for scripts and service managers. Failed means for a client
@@ -33,12 +36,15 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 
 	begun := false
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
-			return err
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		// Otherwise looked at only when the verb has begun.
+		err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+		if err == nil && slices.Contains(args, "") && cmd.Name() != cobra.ShellCompRequestCmd {
+			// For the service no name means all there are; for a shell, a word to come.
+			err = errors.New("an argument is empty; is a variable not set?")
 		}
-		begun = true
-		return nil
+		begun = err == nil
+		return err
 	}
 
 	err := root.ExecuteContext(ctx)
@@ -47,7 +53,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	words, code := report(err, begun)
 	for line := range strings.Lines(words) {
-		_, _ = fmt.Fprintf(stderr, "hooklog: %s\n", strings.TrimRight(line, "\n"))
+		_, _ = fmt.Fprintf(stderr, "hooklog: %s\n", output.Visible(strings.TrimRight(line, "\n")))
 	}
 	return code
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 )
 
 // Report is what was found.
@@ -65,7 +66,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 
 // oneLine keeps what others answered from breaking the table.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }), " ")
 }
 
 // size writes bytes for people.

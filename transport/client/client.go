@@ -71,7 +71,7 @@ func CheckURL(text string) (string, error) {
 		return "", errors.New("write the URL of the service as http://host:port or https://host")
 	case u.User != nil:
 		return "", errors.New("the URL of the service must not carry a user or a password")
-	case u.RawQuery != "" || u.Fragment != "":
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("the URL of the service has no query and no fragment")
 	}
 	return strings.TrimRight(u.String(), "/"), nil

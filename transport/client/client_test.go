@@ -135,7 +135,7 @@ func TestAResultIsWaitedForAsLongAsTheServiceHolds(t *testing.T) {
 			t.Errorf("polled with %v", got)
 		}
 		if polls < 3 {
-			w.Header().Set("Location", "https://elsewhere.example.org/")
+			w.Header().Set("Location", "https://elsewhere.example.org/api/v3/result?a=b")
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -143,6 +143,30 @@ func TestAResultIsWaitedForAsLongAsTheServiceHolds(t *testing.T) {
 	})
 	if answer, err := c.Wait(t.Context(), "id"); err != nil || string(answer) != `{"status":"ok"}` || polls != 3 {
 		t.Errorf("%s %v after %d polls", answer, err, polls)
+	}
+}
+
+func TestAServiceThatDoesNotHoldIsAskedNowAndThen(t *testing.T) {
+	polls := 0
+	c := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+		polls++
+		w.Header().Set("Location", "/api/v3/result")
+		w.WriteHeader(http.StatusFound)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+	defer cancel()
+	if _, err := c.Wait(ctx, "id"); !errors.Is(err, context.DeadlineExceeded) || polls > 3 {
+		t.Errorf("%v after %d polls", err, polls)
+	}
+}
+
+func TestALogInPageOfAProxyIsNotWaitedFor(t *testing.T) {
+	c := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "https://login.example.org/")
+		w.WriteHeader(http.StatusFound)
+	})
+	if _, err := c.Wait(t.Context(), "id"); err == nil || !strings.Contains(err.Error(), "is it the right URL?") {
+		t.Error(err)
 	}
 }
 
@@ -159,7 +183,7 @@ func TestNoAnswerIsAnErrorOfItsOwn(t *testing.T) {
 }
 
 func TestOnlyPlainURLsAreTaken(t *testing.T) {
-	for _, text := range []string{"", "hooks", "ftp://hooks", "http://", "http://admin:the-password@hooks", "http://hooks?token=the-password"} {
+	for _, text := range []string{"", "hooks", "ftp://hooks", "http://", "http://admin:the-password@hooks", "http://hooks?token=the-password", "http://hooks?"} {
 		if got, err := client.CheckURL(text); err == nil || strings.Contains(err.Error(), "the-password") {
 			t.Errorf("%q gives %q, %v", text, got, err)
 		}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -48,8 +49,10 @@ type Unreachable struct {
 	URL string
 	// Sent reports that the service may have got the request: whether it did what
 	// was asked is not known.
-	Sent  bool
-	cause error
+	Sent bool
+	// Untrusted reports that somebody is there whose certificate is not trusted.
+	Untrusted bool
+	cause     error
 }
 
 func (e *Unreachable) Error() string { return "no answer from " + e.URL + ": " + e.cause.Error() }
@@ -72,7 +75,8 @@ func unreachable(base string, err error) error {
 	}
 	var network *net.OpError
 	dialled := !errors.As(err, &network) || network.Op != "dial"
-	return &Unreachable{URL: base, Sent: dialled, cause: err}
+	untrusted := errors.As(err, new(*tls.CertificateVerificationError))
+	return &Unreachable{URL: base, Sent: dialled && !untrusted, Untrusted: untrusted, cause: err}
 }
 
 // readRefusal reads a problem document. Anything else, such as a proxy's page,

@@ -43,9 +43,13 @@ func Realm(base, clientID string, caller *http.Client) *Issuer {
 // Discover asks an identity provider what it has.
 func Discover(ctx context.Context, issuer, clientID string, caller *http.Client) (*Issuer, error) {
 	issuer = strings.TrimRight(issuer, "/")
+	if !isPrivate(issuer) {
+		// Whoever changes the document says where passwords and tokens go.
+		return nil, errors.New("write the issuer as a URL that others cannot change the answers of, such as https://id.example.org")
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, issuer+"/.well-known/openid-configuration", http.NoBody)
 	if err != nil {
-		return nil, errors.New("write the issuer as a URL, such as https://id.example.org")
+		return nil, err
 	}
 	resp, err := caller.Do(req)
 	if err != nil {

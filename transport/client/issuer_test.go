@@ -166,6 +166,24 @@ func TestADocumentThatCannotBeTrustedIsRefused(t *testing.T) {
 	}
 }
 
+func TestADocumentThatOthersCanChangeIsNotAskedFor(t *testing.T) {
+	asked := false
+	proxy := &http.Client{Transport: roundTrip(func(*http.Request) { asked = true })}
+	for _, issuer := range []string{"http://id.example.org", "id.example.org", "ftp://id.example.org"} {
+		if _, err := client.Discover(t.Context(), issuer, "cli", proxy); err == nil || asked {
+			t.Errorf("%s: %v, asked: %v", issuer, err, asked)
+		}
+	}
+}
+
+// roundTrip sees requests, and answers none.
+type roundTrip func(*http.Request)
+
+func (see roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	see(r)
+	return nil, errors.New("nobody is there")
+}
+
 func TestTheRealmIsFoundByItsPath(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/auth/realms/hooklog/protocol/openid-connect/token" {

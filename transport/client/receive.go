@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
+	"time"
 
 	"hooklog/domain/secret"
 )
@@ -49,19 +51,36 @@ func (c *Client) Result(ctx context.Context, correlationID string) (json.RawMess
 	return c.whole(resp)
 }
 
+// pace is how often a service is asked that does not hold the question: it stops,
+// or too many wait for the same call.
+const pace = 500 * time.Millisecond
+
 // Wait gives the result of a call when there is one. The service paces it by
 // holding each question.
 func (c *Client) Wait(ctx context.Context, correlationID string) (json.RawMessage, error) {
 	for {
+		next := time.After(pace)
 		resp, err := c.poll(ctx, correlationID, "true")
 		if err != nil {
 			return nil, err
 		}
-		if resp.StatusCode != http.StatusFound {
+		if !comesBack(resp) {
 			return c.whole(resp)
 		}
 		_ = resp.Body.Close()
+		select {
+		case <-ctx.Done():
+			return nil, unreachable(c.base, ctx.Err())
+		case <-next:
+		}
 	}
+}
+
+// comesBack reports that the service asks to be asked again. A proxy's redirect
+// leads elsewhere.
+func comesBack(resp *http.Response) bool {
+	location, err := resp.Location()
+	return resp.StatusCode == http.StatusFound && err == nil && strings.HasSuffix(location.Path, resultPath)
 }
 
 func (c *Client) poll(ctx context.Context, correlationID, redirect string) (*http.Response, error) {

@@ -18,10 +18,7 @@ import (
 
 func open(t *testing.T) contexts.File {
 	t.Helper()
-	file, err := contexts.Open(filepath.Join(t.TempDir(), "new", "contexts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := contexts.Open(filepath.Join(t.TempDir(), "new", "contexts.yaml"))
 	return file
 }
 
@@ -116,7 +113,7 @@ func TestASessionThatNothingRenewsHasEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	session := contexts.Session{File: file, Name: "a", Now: func() time.Time { return now }}
+	session := contexts.Session{File: file, Name: "a", URL: "http://127.0.0.1:1", Now: func() time.Time { return now }}
 
 	put(contexts.Token{Access: secret.NewPassword("living"), Expires: now.Add(time.Minute)})
 	if header, err := session.Authorization(t.Context(), ""); err != nil || header != "Bearer living" {
@@ -131,5 +128,35 @@ func TestASessionThatNothingRenewsHasEnded(t *testing.T) {
 		if !errors.As(err, &refusal) || refusal.Kind != fault.Unauthenticated || !strings.Contains(refusal.Hint, "hooklog login --context a") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestATokenIsNotForTheServiceThatTheContextHadBefore(t *testing.T) {
+	file := open(t)
+	err := file.Change(t.Context(), func(set *contexts.Set) error {
+		set.Put(contexts.Context{Name: "a", URL: "https://new", Token: contexts.Token{Access: secret.NewPassword("of the new one")}})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := contexts.Session{File: file, Name: "a", URL: "https://old", Now: time.Now}
+	header, err := session.Authorization(t.Context(), "")
+	var refusal *client.Refusal
+	if header != "" || !errors.As(err, &refusal) || refusal.Kind != fault.Unauthenticated {
+		t.Errorf("%q %v", header, err)
+	}
+}
+
+func TestAFileThatOthersCanReadIsNotUsed(t *testing.T) {
+	file := open(t)
+	if err := file.Change(t.Context(), func(set *contexts.Set) error { set.Put(contexts.Context{Name: "a"}); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file.Path(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Read(); err == nil || !strings.Contains(err.Error(), "chmod 600 "+file.Path()) {
+		t.Error(err)
 	}
 }

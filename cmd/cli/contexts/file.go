@@ -15,32 +15,45 @@ import (
 )
 
 // File is the file of the contexts.
-type File struct{ path string }
+type File struct {
+	path string
+	// homeless says why there is no place for a file. Scripts do without one.
+	homeless error
+}
 
 // Open names the file, which need not exist. An empty path means the user's
 // folder for settings.
-func Open(path string) (File, error) {
+func Open(path string) File {
 	if path != "" {
-		return File{path}, nil
+		return File{path: path}
 	}
 	folder, err := os.UserConfigDir()
 	if err != nil {
-		return File{}, fmt.Errorf("find the contexts: %w", err)
+		return File{homeless: fmt.Errorf("find the contexts: %w", err)}
 	}
-	return File{filepath.Join(folder, "hooklog", "contexts.yaml")}, nil
+	return File{path: filepath.Join(folder, "hooklog", "contexts.yaml")}
 }
 
 // Path is where the file is.
 func (f File) Path() string { return f.path }
 
+// Folder is where more may be kept beside the file.
+func (f File) Folder() (string, error) { return filepath.Dir(f.path), f.homeless }
+
 // Read gives what the file holds; no file holds nothing.
 func (f File) Read() (Set, error) {
+	if f.homeless != nil {
+		return Set{}, nil
+	}
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Set{}, nil
 	}
 	if err != nil {
 		return Set{}, fmt.Errorf("read the contexts: %w", err)
+	}
+	if info, err := os.Stat(f.path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return Set{}, fmt.Errorf("%s is open to others (mode %04o), and so are your log-ins: chmod 600 %s", f.path, info.Mode().Perm(), f.path)
 	}
 	var set Set
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -55,6 +68,9 @@ func (f File) Read() (Set, error) {
 // Change lets one process at a time change the file. What change does is written
 // unless it fails.
 func (f File) Change(ctx context.Context, change func(*Set) error) error {
+	if f.homeless != nil {
+		return f.homeless
+	}
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return fmt.Errorf("write the contexts: %w", err)
 	}

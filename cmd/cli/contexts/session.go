@@ -20,7 +20,10 @@ const renewal = 15 * time.Second
 type Session struct {
 	File File
 	Name string
-	Now  func() time.Time
+	// URL is where it is sent. Another process may log in to another service
+	// under the same name meanwhile.
+	URL string
+	Now func() time.Time
 }
 
 // Authorization implements client.Credentials. Of processes that find the token
@@ -30,7 +33,7 @@ func (s Session) Authorization(ctx context.Context, refused string) (string, err
 	if err != nil {
 		return "", err
 	}
-	c, err := set.Find(s.Name)
+	c, err := s.find(set)
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +43,7 @@ func (s Session) Authorization(ctx context.Context, refused string) (string, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewal)
 	defer cancel()
 	err = s.File.Change(ctx, func(set *Set) error {
-		if c, err = set.Find(s.Name); err != nil {
+		if c, err = s.find(*set); err != nil {
 			return err
 		}
 		if c.Token.lives(s.Now()) && bearer(c.Token) != refused {
@@ -53,6 +56,15 @@ func (s Session) Authorization(ctx context.Context, refused string) (string, err
 		return nil
 	})
 	return bearer(c.Token), err
+}
+
+// find gives the context while it is still that of the service.
+func (s Session) find(set Set) (Context, error) {
+	c, err := set.Find(s.Name)
+	if err == nil && c.URL != s.URL {
+		err = ended(s.Name)
+	}
+	return c, err
 }
 
 func bearer(t Token) string { return "Bearer " + t.Access.Reveal() }

@@ -7,6 +7,7 @@ package output
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,19 +66,19 @@ func (p Printer) Value(answer json.RawMessage, columns ...string) error {
 			return err
 		}
 		b.WriteByte('\n')
-		_, err := b.WriteTo(p.Out)
-		return err
+		return p.write(b.String())
 	case YAML:
 		tree, err := parse(answer)
 		if err != nil {
 			return err
 		}
-		encoder := yaml.NewEncoder(p.Out)
+		var b strings.Builder
+		encoder := yaml.NewEncoder(&b)
 		encoder.SetIndent(2)
-		if err := encoder.Encode(tree); err != nil {
+		if err := errors.Join(encoder.Encode(tree), encoder.Close()); err != nil {
 			return err
 		}
-		return encoder.Close()
+		return p.write(b.String())
 	default:
 		tree, err := parse(answer)
 		if err != nil {
@@ -95,8 +96,7 @@ func (p Printer) Line(value json.RawMessage) error {
 		}
 		return p.Value(value)
 	}
-	_, err := fmt.Fprintf(p.Out, "%s\n", value)
-	return err
+	return p.write(string(value) + "\n")
 }
 
 // Text shows what is a text and nothing else, such as a URL or a pipeline. In
@@ -108,13 +108,12 @@ func (p Printer) Text(answer json.RawMessage, text string) error {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	_, err := io.WriteString(p.Out, text)
-	return err
+	return p.write(text)
 }
 
 // Message tells people something beside the data.
 func (p Printer) Message(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Err, "hooklog: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(p.Err, "hooklog: %s\n", visible(fmt.Sprintf(format, args...)))
 }
 
 // ForPeople reports that tables are shown, and not data for programs.

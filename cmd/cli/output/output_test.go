@@ -50,6 +50,8 @@ func TestTables(t *testing.T) {
 		"tokens are not in lists, their end is":   {answer: `[{"uuid":"0f0f0f0f-0f0f-4f0f-8f0f-0f0f0fabcdef","webhookUrl":"http://x?token=y","secret":"z"}]`, want: "LAST6\nabcdef\n"},
 		"what could steer a terminal is visible":  {answer: `{"error":"\u001b[2J\u009bX\u202e\nnext\tcol"}`, want: `error  \u001b[2J\u009bX\u202e\nnext col` + "\n"},
 		"what could steer it in a name, too":      {answer: `{"v":{"\u001b[2J":1}}`, want: `v  {\u001b[2J=1}` + "\n"},
+		"and in that of a member":                 {answer: `{"\u001b[2J":1}`, want: `\u001b[2J  1` + "\n"},
+		"and in that of a column":                 {answer: `[{"\u001b[2J":1}]`, want: `\u001b[2 J` + "\n1\n"},
 		"a single record of a command shows all":  {answer: `{"uuid":"0f","secret":"z"}`, want: "uuid    0f\nsecret  z\n"},
 		"rows that are no records do not disturb": {answer: `[1,{"a":2}]`, want: "A\n-\n2\n"},
 	} {

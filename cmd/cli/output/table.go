@@ -59,7 +59,7 @@ func (p Printer) list(rows []*yaml.Node, columns []string) error {
 	}
 	lines := [][]string{make([]string, len(columns))}
 	for i, name := range columns {
-		lines[0][i] = heading(name)
+		lines[0][i] = visible(heading(name))
 	}
 	for _, row := range rows {
 		line := make([]string, len(columns))
@@ -87,7 +87,7 @@ func (p Printer) record(tree *yaml.Node, columns []string) error {
 			continue
 		}
 		names = append(names, name)
-		lines = append(lines, []string{name, cell(tree.Content[i+1])})
+		lines = append(lines, []string{visible(name), cell(tree.Content[i+1])})
 	}
 	return p.align(lines, func(row, col int, text string) style {
 		if col == 0 {

@@ -44,6 +44,14 @@ var gap = regexp.MustCompile(` {2,}`)
 func (sh *shell) transcript(words ...string) string {
 	sh.t.Helper()
 	e := sh.hooklog(words...)
+	for line := range strings.Lines(e.stderr) {
+		if !strings.HasPrefix(line, "hooklog: ") {
+			sh.t.Errorf("%q: the standard error has %q", words, line)
+		}
+	}
+	if strings.HasPrefix(e.stdout, "hooklog: ") || e.code != 0 && e.stdout != "" {
+		sh.t.Errorf("%q: the standard output has %q", words, e.stdout)
+	}
 	return told(words, e)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 	"unsafe"
+
+	"golang.org/x/term"
 )
 
 // The requests of pseudo-terminals.
@@ -171,4 +174,89 @@ func TestCallsOnATerminal(t *testing.T) {
 			t.Errorf("%d %q", code, shown)
 		}
 	})
+}
+
+func TestNobodySteersTheTerminal(t *testing.T) {
+	s := start(t)
+	const nasty = "\x7f\u009b2J\u202e"
+	quoted := `"` + `\u001b[2J\r\n` + nasty + `"`
+	var kind, answer string
+	status := http.StatusOK
+	address := s.through(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	})
+	sh := s.asAdmin(t, "HOOKLOG_URL="+address)
+	shows := func(t *testing.T, words ...string) {
+		t.Helper()
+		_, shown := sh.onTerminal(nil, append(words, "--color", "never")...)
+		if !strings.Contains(shown, "2J") {
+			t.Errorf("%q: it does not come to what is tested: %q", words, shown)
+		}
+		for _, steering := range []string{"\x1b[2J", "\x7f", "\u009b", "\u202e", "\r"} {
+			if strings.Contains(shown, steering) {
+				t.Errorf("%q: the terminal gets %q in %q", words, steering, shown)
+			}
+		}
+	}
+	for _, format := range []string{"table", "json", "yaml"} {
+		t.Run("with an answer as "+format, func(t *testing.T) {
+			kind, answer = "application/json", `{`+quoted+`:`+quoted+`}`
+			shows(t, "command", "webhook.get", "-o", format)
+			answer = `{"items":[{` + quoted + `:1}],"next":` + quoted + `}`
+			shows(t, "command", "webhook.list", "-o", format)
+			answer = `{"body":` + quoted + `}`
+			shows(t, "pipeline", "show", "orders", "-o", format)
+			kind, answer = "application/x-ndjson", `{"a":`+quoted+"}\n"
+			shows(t, "command", "webhook.list", "-o", format)
+		})
+	}
+	t.Run("with a refusal, which stays one line", func(t *testing.T) {
+		kind, status, answer = "application/problem+json", http.StatusConflict, `{"title":"No","detail":`+quoted+`,"hint":`+quoted+`}`
+		shows(t, "command", "webhook.get")
+		if e := sh.hooklog("command", "webhook.get").want(1); strings.Count(e.stderr, "\n") != 1 {
+			t.Errorf("it says %q", e.stderr)
+		}
+	})
+}
+
+func TestAnInterruptedPromptLeavesTheTerminalAsItWas(t *testing.T) {
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh := newShell(t, "HOOKLOG_URL=http://127.0.0.1:1")
+	ours, theirs := terminal(t)
+	defer func() { _ = theirs.Close() }()
+	before, err := term.GetState(int(theirs.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "login", "--user", "dora")
+	cmd.Dir, cmd.Env = sh.dir, sh.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for { // until it does not echo any more
+		now, err := term.GetState(int(theirs.Fd()))
+		if err != nil || ctx.Err() != nil {
+			t.Fatal("it never asked:", err)
+		}
+		if *now != *before {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	go func() { _, _ = io.Copy(io.Discard, ours) }()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if after, err := term.GetState(int(theirs.Fd())); err != nil || *after != *before || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v, %s, the terminal is as before: %v", err, cmd.ProcessState, after != nil && *after == *before)
+	}
 }

@@ -112,6 +112,24 @@ func TestABrokenConnectionIsToldAndExitsWithFour(t *testing.T) {
 		}
 		sh.hooklog("command", "webhook.put", "eventKey=webhook.lost").want(1)
 	})
+	t.Run("a friendlier verb tells how to repeat it, too", func(t *testing.T) {
+		var lost atomic.Bool
+		address := s.through(t, func(w http.ResponseWriter, r *http.Request, service http.Handler) {
+			if lost.CompareAndSwap(false, true) {
+				service.ServeHTTP(httptest.NewRecorder(), r)
+				cut(w)
+				return
+			}
+			service.ServeHTTP(w, r)
+		})
+		sh := s.asAdmin(t, "HOOKLOG_URL="+address)
+		e := sh.hooklog("webhook", "create", "webhook.friendly").want(4)
+		key := regexp.MustCompile(`--idempotency-key (\S+)`).FindStringSubmatch(e.stderr)
+		if key == nil {
+			t.Fatalf("it says %q", e.stderr)
+		}
+		sh.hooklog("command", "webhook.put", "eventKey=webhook.friendly", "--idempotency-key", key[1]).want(0)
+	})
 	t.Run("an answer breaks off in the middle", func(t *testing.T) {
 		address := s.through(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 			w.Header().Set("Content-Length", "1000")
