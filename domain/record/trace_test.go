@@ -116,7 +116,7 @@ func FuzzParseTraceContext(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		want := ""
-		if m := grammar.FindStringSubmatch(s); m != nil && m[1] != "ff" && (m[1] != "00" || m[5] == "") &&
+		if m := grammar.FindStringSubmatch(s); len(m) > 0 && m[1] != "ff" && (m[1] != "00" || m[5] == "") &&
 			strings.Trim(m[2], "0") != "" && strings.Trim(m[3], "0") != "" {
 			flags, _ := strconv.ParseUint(m[4], 16, 8)
 			want = fmt.Sprintf("00-%s-%s-%02d", m[2], m[3], flags&1)

@@ -135,7 +135,7 @@ func TestWhatComesDuringAnExportWaitsForOthers(t *testing.T) {
 }
 
 func TestEveryLostSpanIsLogged(t *testing.T) {
-	lines := func(t *testing.T, end func(*telemetry.Tracer)) string {
+	lines := func(end func(*telemetry.Tracer)) string {
 		var log bytes.Buffer
 		collected := &collector{before: func() error { return errors.New("away") }}
 		short := every
@@ -157,7 +157,7 @@ func TestEveryLostSpanIsLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				text := lines(t, end)
+				text := lines(end)
 				if !strings.Contains(text, "count=10 ") || !strings.Contains(text, "count=20 ") {
 					t.Errorf("of 30 lost spans the log says:\n%s", text)
 				}
