@@ -315,6 +315,23 @@ func TestVerifyNamesEveryTampering(t *testing.T) {
 	t.Logf("%d of %d tamperings were named", n, n)
 }
 
+// A service that runs on a log that was rolled back must leave outside what
+// convicts it.
+func TestAServiceOnARolledBackLogLeavesTheOutsideCheckpoint(t *testing.T) {
+	embeddedOnly(t)
+	alongside(t)
+	e := makeEvidence(t)
+	f := e.early.copy(t)
+	p := serve(t, nil, append(f.args(), "--checkpoint-interval", "0", "--checkpoint-sink", e.checkpoint)...)
+	p.administer(t, "checkpoint.put")
+	eventually(t, "the sink was left as it is", func() bool { return strings.Contains(p.logs.String(), "the sink keeps what it has") })
+	p.terminate(t)
+	verified(t, f, 0)
+	if report := verified(t, f, 1, "--checkpoint", e.checkpoint); report.Outside.IsZero() {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestVerifySaysWhatIsNotProved(t *testing.T) {
 	embeddedOnly(t)
 	alongside(t)
