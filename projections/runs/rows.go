@@ -29,7 +29,7 @@ func callRow(correlationID string) []byte {
 // opens the call's result, nor the pipeline.
 func orderRow(order []byte, received time.Time, correlationID, listener string) (key, value []byte) {
 	id := uuid.MustParse(correlationID)
-	value = append(id[:], listener...)
+	value = slices.Concat(id[:], []byte(listener))
 	call, run := sha256.Sum256(id[:]), sha256.Sum256(value)
 	return slices.Concat(order, []byte(backwards(received)), call[:markSize], run[:markSize]), value
 }
