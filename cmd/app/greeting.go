@@ -18,7 +18,7 @@ func greet(a *App, cfg settings.Config, out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nhooklog is ready at %s\n", a.baseURL)
 	if ops := a.OpsAddr(); ops != nil {
-		fmt.Fprintf(&b, "Health and profiles for operators: http://%s/readyz\n", ops)
+		fmt.Fprintf(&b, "Health, metrics and profiles for operators: http://%s/readyz\n", ops)
 	}
 	curl := "curl -sS"
 	if cfg.TLS() {

@@ -89,7 +89,7 @@ type process struct {
 	ended chan struct{}
 }
 
-var greeting = regexp.MustCompile(`hooklog is ready at (\S+)\nHealth and profiles for operators: (\S+)/readyz\n`)
+var greeting = regexp.MustCompile(`hooklog is ready at (\S+)\nHealth, metrics and profiles for operators: (\S+)/readyz\n`)
 
 // serveBinary starts hooklog serve on a free port and waits for its greeting.
 func serveBinary(t *testing.T, env []string, args ...string) *process {

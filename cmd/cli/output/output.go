@@ -113,7 +113,7 @@ func (p Printer) Text(answer json.RawMessage, text string) error {
 
 // Message tells people something beside the data.
 func (p Printer) Message(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Err, "hooklog: %s\n", visible(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintf(p.Err, "hooklog: %s\n", Visible(fmt.Sprintf(format, args...)))
 }
 
 // ForPeople reports that tables are shown, and not data for programs.

@@ -23,7 +23,7 @@ func (p Printer) Follow(value json.RawMessage, fields ...Field) error {
 	var b strings.Builder
 	used := 0
 	for i, f := range fields {
-		text, pad := visible(f.Text), ""
+		text, pad := Visible(f.Text), ""
 		if i < len(fields)-1 {
 			pad = strings.Repeat(" ", max(0, f.Width-utf8.RuneCountInString(text))) + between
 		} else if IsTerminal(p.Out) {

@@ -59,7 +59,7 @@ func (p Printer) list(rows []*yaml.Node, columns []string) error {
 	}
 	lines := [][]string{make([]string, len(columns))}
 	for i, name := range columns {
-		lines[0][i] = visible(heading(name))
+		lines[0][i] = Visible(heading(name))
 	}
 	for _, row := range rows {
 		line := make([]string, len(columns))
@@ -87,7 +87,7 @@ func (p Printer) record(tree *yaml.Node, columns []string) error {
 			continue
 		}
 		names = append(names, name)
-		lines = append(lines, []string{visible(name), cell(tree.Content[i+1])})
+		lines = append(lines, []string{Visible(name), cell(tree.Content[i+1])})
 	}
 	return p.align(lines, func(row, col int, text string) style {
 		if col == 0 {
@@ -183,14 +183,16 @@ func cell(n *yaml.Node) string {
 	case yaml.MappingNode:
 		members := make([]string, 0, len(n.Content)/2)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			members = append(members, visible(n.Content[i].Value)+"="+cell(n.Content[i+1]))
+			members = append(members, Visible(n.Content[i].Value)+"="+cell(n.Content[i+1]))
 		}
 		return "{" + strings.Join(members, " ") + "}"
 	}
-	return visible(n.Value)
+	return Visible(n.Value)
 }
 
-func visible(text string) string {
+// Visible is a text that others may have written, on one line and without what
+// could steer a terminal.
+func Visible(text string) string {
 	if !strings.ContainsFunc(text, steers) {
 		return text
 	}

@@ -7,10 +7,6 @@ import (
 	"unicode/utf16"
 )
 
-// Visible is a text that others may have written, on one line and without what
-// could steer a terminal.
-func Visible(text string) string { return visible(text) }
-
 // write shows data as it is, but for what could steer a terminal: there it is
 // written in the way of JSON and YAML, which have such characters in texts only.
 func (p Printer) write(text string) error {

@@ -47,7 +47,7 @@ func (p Printer) Waterfall(spans []Span) error {
 		if !s.End.IsZero() {
 			took = milliseconds(s.End.Sub(s.Begin))
 		}
-		lines = append(lines, []string{visible(s.Name), or(s.Status, "-"), milliseconds(s.Begin.Sub(first)), took, ""})
+		lines = append(lines, []string{Visible(s.Name), or(s.Status, "-"), milliseconds(s.Begin.Sub(first)), took, ""})
 	}
 	room := max(narrowest, p.width()-widthOf(lines))
 	for i, s := range spans {

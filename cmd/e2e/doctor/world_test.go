@@ -138,7 +138,7 @@ func (r report) wantOnly(check, text string) {
 	}
 }
 
-var greeting = regexp.MustCompile(`hooklog is ready at http://(\S+)\nHealth and profiles for operators: http://(\S+)/readyz\n`)
+var greeting = regexp.MustCompile(`hooklog is ready at http://(\S+)\nHealth, metrics and profiles for operators: http://(\S+)/readyz\n`)
 
 // serve starts a service and gives its two addresses and a way to end it.
 func serve(t *testing.T, args ...string) (listen, ops string, stop func()) {

@@ -22,7 +22,7 @@ type process struct {
 }
 
 var (
-	readyAt  = regexp.MustCompile(`hooklog is ready at (\S+)\nHealth and profiles for operators: (\S+)/readyz\n`)
+	readyAt  = regexp.MustCompile(`hooklog is ready at (\S+)\nHealth, metrics and profiles for operators: (\S+)/readyz\n`)
 	windowAt = regexp.MustCompile(`kcat -b (\S+) `)
 )
 
