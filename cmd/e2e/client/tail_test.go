@@ -67,10 +67,12 @@ func TestATokenIsRenewedInTheMiddleOfATail(t *testing.T) {
 	before := sh.contexts()
 	tail := sh.begin("webhook", "tail", "webhook.tail", "-o", "table")
 	tail.shows("waiting for calls")
-	for _, body := range []string{"one", "two", "three"} {
+	for i, body := range []string{"one", "two", "three"} {
 		s.call(token, body)
 		tail.shows(body)
-		s.forward(6 * time.Minute)
+		if i == 0 { // once: two could meet one request, which is sent again once
+			s.forward(6 * time.Minute)
+		}
 	}
 	tail.interrupt().want(0)
 	if sh.contexts() == before {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -180,13 +181,18 @@ func TestNobodySteersTheTerminal(t *testing.T) {
 	s := start(t)
 	const nasty = "\x7f\u009b2J\u202e"
 	quoted := `"` + `\u001b[2J\r\n` + nasty + `"`
-	var kind, answer string
-	status := http.StatusOK
+	type answered struct {
+		status     int
+		kind, body string
+	}
+	var answer atomic.Pointer[answered]
 	address := s.through(t, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-		w.Header().Set("Content-Type", kind)
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer)
+		a := answer.Load()
+		w.Header().Set("Content-Type", a.kind)
+		w.WriteHeader(a.status)
+		_, _ = io.WriteString(w, a.body)
 	})
+	answers := func(status int, kind, body string) { answer.Store(&answered{status, kind, body}) }
 	sh := s.asAdmin(t, "HOOKLOG_URL="+address)
 	shows := func(t *testing.T, words ...string) {
 		t.Helper()
@@ -202,18 +208,18 @@ func TestNobodySteersTheTerminal(t *testing.T) {
 	}
 	for _, format := range []string{"table", "json", "yaml"} {
 		t.Run("with an answer as "+format, func(t *testing.T) {
-			kind, answer = "application/json", `{`+quoted+`:`+quoted+`}`
+			answers(http.StatusOK, "application/json", `{`+quoted+`:`+quoted+`}`)
 			shows(t, "command", "webhook.get", "-o", format)
-			answer = `{"items":[{` + quoted + `:1}],"next":` + quoted + `}`
+			answers(http.StatusOK, "application/json", `{"items":[{`+quoted+`:1}],"next":`+quoted+`}`)
 			shows(t, "command", "webhook.list", "-o", format)
-			answer = `{"body":` + quoted + `}`
+			answers(http.StatusOK, "application/json", `{"body":`+quoted+`}`)
 			shows(t, "pipeline", "show", "orders", "-o", format)
-			kind, answer = "application/x-ndjson", `{"a":`+quoted+"}\n"
+			answers(http.StatusOK, "application/x-ndjson", `{"a":`+quoted+"}\n")
 			shows(t, "command", "webhook.list", "-o", format)
 		})
 	}
 	t.Run("with a refusal, which stays one line", func(t *testing.T) {
-		kind, status, answer = "application/problem+json", http.StatusConflict, `{"title":"No","detail":`+quoted+`,"hint":`+quoted+`}`
+		answers(http.StatusConflict, "application/problem+json", `{"title":"No","detail":`+quoted+`,"hint":`+quoted+`}`)
 		shows(t, "command", "webhook.get")
 		if e := sh.hooklog("command", "webhook.get").want(1); strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("it says %q", e.stderr)
