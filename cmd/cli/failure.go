@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"hooklog/cmd/cli/output"
@@ -40,11 +41,14 @@ func report(err error, begun bool) (words string, code int) {
 	return err.Error(), exitFailed
 }
 
+// oneLine is for a detail that lists what is wrong.
+var oneLine = strings.NewReplacer(":\n", ": ", "\n", "; ")
+
 // refused is a problem of the service on one line, with what to do about it.
 func refused(r *client.Refusal) string {
 	words := r.Title
 	if r.Detail != "" {
-		words += ": " + r.Detail
+		words += ": " + oneLine.Replace(r.Detail)
 	}
 	if r.TraceID != "" {
 		words += " Its trace is " + r.TraceID + "."

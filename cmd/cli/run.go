@@ -38,7 +38,7 @@ func newRunList(r *remote) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.Value(answer, columns[catalog.RunGet]...)
+		return s.Value(answer, runColumns...)
 	})
 	return cmd
 }
@@ -67,7 +67,7 @@ func newRunRetry(r *remote) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.Value(answer)
+		return s.Value(answer, runColumns...)
 	})
 	return cmd
 }

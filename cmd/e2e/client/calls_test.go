@@ -37,6 +37,7 @@ func TestWhatIsShownOfCallsAndOfTheAudit(t *testing.T) {
 			{"audit", "--webhook", "webhook.orders", "--command", "webhook.put"},
 			{"audit", "--command", "webhook.delete", "--limit", "1"},
 			{"audit", "export", "--outcome", "conflict"},
+			{"checkpoint", "put"},
 			{"checkpoint", "get"},
 		} {
 			b.WriteString(sh.transcript(append(words, "-o", format)...))
@@ -57,16 +58,27 @@ func TestWhatIsShownOfCallsAndOfTheAudit(t *testing.T) {
 		{"audit", "--outcome", "forbidden"},
 		{"audit", "--from", "yesterday"},
 		{"audit", "exprt"},
+		{"audit", "export", "--from", "yesterday"},
 		{"checkpoint", "sign"},
+	} {
+		b.WriteString(sh.transcript(words...))
+	}
+	nobody := s.asNobody(t)
+	b.WriteString(nobody.transcript("checkpoint", "put") + nobody.transcript("checkpoint", "get"))
+	sh.write("receipt.json", w.receipt)
+	sh.write("checkpoint.pub", w.publicKey)
+	for _, words := range [][]string{
+		{"verify", "--receipt", "receipt.json", "--key", "checkpoint.pub", "-o", "table"},
+		{"verify", "--receipt", "receipt.json", "--key", "checkpoint.pub", "-o", "json"},
+		{"verify", "--receipt", "checkpoint.pub", "--key", "checkpoint.pub"},
 	} {
 		b.WriteString(sh.transcript(words...))
 	}
 	golden(t, "calls", strings.ReplaceAll(b.String(), w.uuid[30:], "<last6>"))
 
 	t.Run("with a receipt that is right", func(t *testing.T) {
-		sh.write("checkpoint.pub", w.publicKey)
-		sh.hooklog("trace", w.correlationID, "--receipt", "receipt.json").want(0)
-		if e := sh.hooklog("verify", "--receipt", "receipt.json", "--key", "checkpoint.pub").want(0); !strings.HasPrefix(e.stdout, "Proved: ") {
+		sh.hooklog("trace", w.correlationID, "--receipt", "stored.json").want(0)
+		if e := sh.hooklog("verify", "--receipt", "stored.json", "--key", "checkpoint.pub").want(0); !strings.HasPrefix(e.stdout, "Proved: ") {
 			t.Errorf("it says %q", e.stdout)
 		}
 		later := s.call(w.uuid, `{"order":8}`).text("correlationId")

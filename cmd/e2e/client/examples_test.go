@@ -42,15 +42,18 @@ var endless = []string{
 var leaves = regexp.MustCompile(`[ =@]/|~|\.\./|https?://|:\d{4}|\bserve\b`)
 
 var (
-	listedVerb   = regexp.MustCompile(`(?m)^  ([a-z][a-zA-Z.]*) {2,}\S`)
+	listedVerb   = regexp.MustCompile(`(?m)^  ([a-z][a-zA-Z.]*) +[A-Z]`)
 	exampleBlock = regexp.MustCompile(`(?ms)^Examples:\n(.*?)(?:\n\n\S|\z)`)
 	continued    = regexp.MustCompile(`\\\n\s*`)
+	outputFlag   = regexp.MustCompile(`(?m)^ +-o, --output string +(.*)$`)
 )
 
-// verb is a verb with the lines of its examples.
+// verb is a verb with the lines of its examples, and what its help says of -o.
 type verb struct {
 	words    []string
 	examples []string
+	formats  string
+	isGroup  bool
 }
 
 // verbs reads the help of a verb and of all below it.
@@ -65,10 +68,13 @@ func (sh *shell) verbs(words ...string) []verb {
 			}
 		}
 	}
-	all := []verb{v}
+	if found := outputFlag.FindStringSubmatch(help); found != nil {
+		v.formats = found[1]
+	}
 	_, below, _ := strings.Cut(help, "\nExamples:\n")
-	below, isGroup := strings.CutSuffix(strings.TrimSpace(below), "--help\" for more information about a command.")
-	if !isGroup {
+	below, v.isGroup = strings.CutSuffix(strings.TrimSpace(below), "--help\" for more information about a command.")
+	all := []verb{v}
+	if !v.isGroup {
 		return all
 	}
 	_, below, _ = strings.Cut(below, "\n\n") // behind the examples
