@@ -137,7 +137,7 @@ func commandLines(w world, deleted string) [][]string {
 // slowPipeline fails late enough that a retry of it is seen at work.
 const slowPipeline = `pipeline:
   - event.listen: {eventKey: webhook.slow}
-  - wait: {seconds: 1}
+  - wait: {seconds: 3}
 body: ${body.missing}
 `
 
