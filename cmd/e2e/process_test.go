@@ -3,45 +3,21 @@ package e2e_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"hooklog/cmd/e2e/binary"
 	"hooklog/cmd/settings"
 )
 
-// scratch is a folder for the whole run; it holds the binary.
-var scratch string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if scratch, err = os.MkdirTemp("", "hooklog-e2e-"); err != nil {
-			panic(err)
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-		return m.Run()
-	}())
-}
-
-// builtBinary builds the program once, as it is released: without cgo.
-var builtBinary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "hooklog")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "hooklog/cmd/hooklog")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binary: %w\n%s", err, text)
-	}
-	return path, nil
-})
+func TestMain(m *testing.M) { os.Exit(binary.Main(m)) }
 
 const passwordVariable = "HOOKLOG_ADMIN_PASSWORD"
 
@@ -49,7 +25,7 @@ const passwordVariable = "HOOKLOG_ADMIN_PASSWORD"
 // reaches it, and there is nobody to ask: its input is empty.
 func hooklog(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := builtBinary()
+	path, err := binary.Path()
 	if err != nil {
 		t.Fatal(err)
 	}

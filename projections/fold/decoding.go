@@ -36,13 +36,7 @@ func (d *decoding[T]) Name() string { return d.name }
 
 func (d *decoding[T]) Topic() string { return d.topic }
 
-// Schema is another one when any of them has changed, since schemas only grow.
-func (d *decoding[T]) Schema() (schema int) {
-	for _, v := range d.views {
-		schema += v.Schema()
-	}
-	return schema
-}
+func (d *decoding[T]) Schema() int { return schemaOf(d.views) }
 
 func (d *decoding[T]) Fold(b *Batch, records []record.Record) (func(), error) {
 	decoded := make([]Decoded[T], 0, len(records))
@@ -56,19 +50,5 @@ func (d *decoding[T]) Fold(b *Batch, records []record.Record) (func(), error) {
 		}
 		decoded = append(decoded, Decoded[T]{&records[i], value})
 	}
-	var committed []func()
-	for _, v := range d.views {
-		done, err := v.Fold(b, decoded)
-		if err != nil {
-			return nil, err
-		}
-		if done != nil {
-			committed = append(committed, done)
-		}
-	}
-	return func() {
-		for _, done := range committed {
-			done()
-		}
-	}, nil
+	return foldEach(d.views, b, decoded)
 }

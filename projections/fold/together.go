@@ -19,18 +19,31 @@ func (t together) Name() string { return t.name }
 
 func (t together) Topic() string { return t.all[0].Topic() }
 
-// Schema is another one when any of them has changed, since schemas only grow.
-func (t together) Schema() (schema int) {
-	for _, p := range t.all {
-		schema += p.Schema()
+// Schema implements Projection.
+func (t together) Schema() int { return schemaOf(t.all) }
+
+// Fold implements Projection.
+func (t together) Fold(b *Batch, records []record.Record) (func(), error) {
+	return foldEach(t.all, b, records)
+}
+
+// schemaOf is another one when that of any view has changed, since schemas only
+// grow.
+func schemaOf[V interface{ Schema() int }](views []V) (schema int) {
+	for _, v := range views {
+		schema += v.Schema()
 	}
 	return schema
 }
 
-func (t together) Fold(b *Batch, records []record.Record) (func(), error) {
+// foldEach folds the records into each view, and gives what all of them do after
+// the commit.
+func foldEach[V interface {
+	Fold(b *Batch, records R) (func(), error)
+}, R any](views []V, b *Batch, records R) (func(), error) {
 	var committed []func()
-	for _, p := range t.all {
-		done, err := p.Fold(b, records)
+	for _, v := range views {
+		done, err := v.Fold(b, records)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hooklog/cmd/e2e/binary"
 )
 
 // screen is what was written so far.
@@ -38,7 +40,7 @@ type process struct {
 // begin starts the binary in the background.
 func (sh *shell) begin(args ...string) *process {
 	sh.t.Helper()
-	path, _ := built()
+	path, _ := binary.Path()
 	p := &process{t: sh.t, cmd: exec.Command(path, args...)}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = sh.dir, sh.env, &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {

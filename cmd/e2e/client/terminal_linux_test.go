@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/term"
+
+	"hooklog/cmd/e2e/binary"
 )
 
 // The requests of pseudo-terminals.
@@ -49,7 +51,7 @@ func terminal(t *testing.T) (ours, theirs *os.File) {
 // with a line, and gives all that the terminal showed.
 func (sh *shell) onTerminal(answers [][2]string, args ...string) (code int, shown string) {
 	sh.t.Helper()
-	path, err := built()
+	path, err := binary.Path()
 	if err != nil {
 		sh.t.Fatal(err)
 	}
@@ -228,7 +230,7 @@ func TestNobodySteersTheTerminal(t *testing.T) {
 }
 
 func TestAnInterruptedPromptLeavesTheTerminalAsItWas(t *testing.T) {
-	path, err := built()
+	path, err := binary.Path()
 	if err != nil {
 		t.Fatal(err)
 	}

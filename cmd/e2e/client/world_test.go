@@ -16,12 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"hooklog/cmd/app"
+	"hooklog/cmd/e2e/binary"
 	"hooklog/cmd/settings"
 	"hooklog/domain/secret"
 )
@@ -32,29 +32,7 @@ const (
 	patience = 60 * time.Second
 )
 
-var scratch string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if scratch, err = os.MkdirTemp("", "hooklog-client-"); err != nil {
-			panic(err)
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-		return m.Run()
-	}())
-}
-
-// built builds the program once, as it is released: without cgo.
-var built = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "hooklog")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "hooklog/cmd/hooklog")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binary: %w\n%s", err, text)
-	}
-	return path, nil
-})
+func TestMain(m *testing.M) { os.Exit(binary.Main(m)) }
 
 // service is a running hooklog, whose clock can be put forward.
 type service struct {
@@ -178,7 +156,7 @@ type shell struct {
 // newShell has nothing of this run's own settings. Variables are NAME=value.
 func newShell(t *testing.T, variables ...string) *shell {
 	t.Helper()
-	path, err := built()
+	path, err := binary.Path()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +202,7 @@ func (sh *shell) hooklog(args ...string) ended { return sh.fed("", args...) }
 // fed runs the binary with an input.
 func (sh *shell) fed(input string, args ...string) ended {
 	sh.t.Helper()
-	path, _ := built()
+	path, _ := binary.Path()
 	return sh.run(input, path, args...)
 }
 

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	_ "hooklog/cmd/cli" // what is in the binary, so that no result of another one is taken for this one's
+	"hooklog/cmd/e2e/binary"
 )
 
 const (
@@ -31,35 +31,12 @@ const (
 	patience = 60 * time.Second
 )
 
-// scratch is a folder for the whole run; it holds the binary.
-var scratch string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if scratch, err = os.MkdirTemp("", "hooklog-doctor-"); err != nil {
-			panic(err)
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-		return m.Run()
-	}())
-}
-
-// builtBinary builds the program once, as it is released: without cgo.
-var builtBinary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "hooklog")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "hooklog/cmd/hooklog")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binary: %w\n%s", err, text)
-	}
-	return path, nil
-})
+func TestMain(m *testing.M) { os.Exit(binary.Main(m)) }
 
 // hooklog prepares a run of the binary. Of this run's own settings it gets none.
 func hooklog(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := builtBinary()
+	path, err := binary.Path()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"hooklog/cmd/e2e/binary"
 )
 
 const (
@@ -40,40 +40,19 @@ func counts(few, full int) int {
 	return few
 }
 
-// scratch is a folder for the whole run; it holds the binary.
-var scratch string
-
 func TestMain(m *testing.M) {
 	if os.Getenv(simulatorVariable) != "" {
 		simulateBroker()
 		return
 	}
-	os.Exit(func() int {
-		var err error
-		if scratch, err = os.MkdirTemp("", "hooklog-faults-"); err != nil {
-			panic(err)
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-		return m.Run()
-	}())
+	os.Exit(binary.Main(m))
 }
-
-// builtBinary builds the program once, as it is released: without cgo.
-var builtBinary = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "hooklog")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "hooklog/cmd/hooklog")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binary: %w\n%s", err, text)
-	}
-	return path, nil
-})
 
 // hooklog prepares a run of the binary. Of this run's own settings it gets the
 // passwords alone.
 func hooklog(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := builtBinary()
+	path, err := binary.Path()
 	if err != nil {
 		t.Fatal(err)
 	}

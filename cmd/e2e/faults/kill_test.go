@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"hooklog/cmd/e2e/binary"
 )
 
 // killing is a service that is killed again and again under load.
@@ -52,7 +54,7 @@ func (k *killing) run(t *testing.T, kills int) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	k.t, k.all, k.random = t, newLedger(), rand.New(rand.NewPCG(seed, 0))
-	if _, err := builtBinary(); err != nil { // it does not count as a start
+	if _, err := binary.Path(); err != nil { // it does not count as a start
 		t.Fatal(err)
 	}
 	began := time.Now()
